@@ -1,0 +1,3 @@
+module github.com/braid-search/braid
+
+go 1.26

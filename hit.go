@@ -1,0 +1,31 @@
+package braid
+
+// Branch is one way of retrieving. Its value is the name used on the wire and
+// in explanations.
+type Branch string
+
+const (
+	Dense   Branch = "dense"   // nearest neighbours of a dense embedding
+	Sparse  Branch = "sparse"  // inner product of SPLADE expansions
+	Lexical Branch = "lexical" // BM25 over words
+)
+
+// Branches returns every branch in the order they are shown.
+func Branches() []Branch { return []Branch{Dense, Sparse, Lexical} }
+
+// Hit is one entry of a ranking: a document and its score. A ranking is sorted
+// by descending score and, among equal scores, by ascending ID, so that the
+// same request always gives the same order. Scores of two branches have
+// different scales and are never added.
+type Hit struct {
+	ID    string  `json:"id"`
+	Score float64 `json:"score"`
+}
+
+// Before reports whether h stands before other in a ranking.
+func (h Hit) Before(other Hit) bool {
+	if h.Score != other.Score {
+		return h.Score > other.Score
+	}
+	return h.ID < other.ID
+}

@@ -1,0 +1,18 @@
+// Package index says what a search engine must do for braid: keep collections
+// of documents durably and answer three kinds of query over them (dense,
+// sparse, lexical).
+//
+// The interfaces here are the contract; index/contract is the test suite every
+// engine passes. index/embedded is the engine that lives in this process,
+// built from index/store (durable records), index/dense, index/sparse and
+// index/lexical.
+//
+// Invariants of every engine:
+//   - A Write that returned nil survives the death of the process.
+//   - The branches are in step: a document is in all of them or in none.
+//   - Rankings are sorted as braid.Hit.Before says and hold each id once.
+//   - A document set given as Query.Allowed bounds retrieval itself, it is not
+//     applied to its result.
+//
+// The package does not encode text into vectors and does not fuse rankings.
+package index

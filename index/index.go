@@ -1,0 +1,170 @@
+package index
+
+import (
+	"context"
+	"time"
+
+	"github.com/braid-search/braid"
+)
+
+// Engine keeps collections. All methods are safe for concurrent use.
+type Engine interface {
+	// Create makes an empty collection. It fails with braid.Conflict when the
+	// name is taken, with braid.InvalidArgument when name (see ValidateName) or
+	// schema is not usable.
+	Create(ctx context.Context, name string, schema Schema) (Collection, error)
+	// Open returns the collection called name, or braid.NotFound.
+	Open(ctx context.Context, name string) (Collection, error)
+	// Drop deletes the collection and its documents for good, or returns
+	// braid.NotFound. Calls under way on the collection finish or fail with
+	// braid.NotFound.
+	Drop(ctx context.Context, name string) error
+	// List returns the collections by ascending name.
+	List(ctx context.Context) ([]Info, error)
+	// Close waits for calls under way, then releases the engine. Later calls on
+	// it and on its collections fail with braid.Unavailable. Close is idempotent.
+	Close() error
+}
+
+// Collection is one set of documents in which each id occurs once. All methods
+// are safe for concurrent use; searches go on while a Write runs.
+type Collection interface {
+	// Info returns the collection's name, schema and counts. It does no I/O.
+	Info() Info
+
+	// Write stores and deletes documents as one step: after a nil error all of
+	// the batch is durable and visible in every branch, after an error none of
+	// it is. The batch is not kept: its slices may be reused.
+	Write(ctx context.Context, batch Batch) (WriteResult, error)
+
+	// Get returns the documents with the given ids in the order of ids, leaving
+	// out those that do not exist.
+	Get(ctx context.Context, ids []string) ([]Stored, error)
+
+	// Fingerprints returns, for each id in order, the fingerprint it was last
+	// written with; ok is false for an id that does not exist. It is cheap: no
+	// document is read.
+	Fingerprints(ctx context.Context, ids []string) ([]Fingerprint, error)
+
+	// SearchDense ranks documents by the inner product of their dense vector
+	// with vector (cosine, since stored vectors and queries have length 1).
+	// vector has Schema.Dimensions finite components.
+	SearchDense(ctx context.Context, vector []float32, q Query) ([]braid.Hit, error)
+
+	// SearchSparse ranks documents by the inner product of their sparse vector
+	// with vector. A document that shares no index with it is not a hit.
+	SearchSparse(ctx context.Context, vector braid.SparseVector, q Query) ([]braid.Hit, error)
+
+	// SearchLexical ranks documents by BM25 over the terms of text. A document
+	// that holds none of them is not a hit; text without terms finds nothing.
+	SearchLexical(ctx context.Context, text string, q Query) ([]braid.Hit, error)
+}
+
+// Query bounds one retrieval.
+type Query struct {
+	// K is the largest number of hits to return, at least 1. Results are exact:
+	// the K best, or all there are.
+	K int
+	// Allowed is the set of documents to search in; nil is all of them.
+	Allowed Set
+}
+
+// Set is a set of document ids, resolved before retrieval. Contains is called
+// from several goroutines at once.
+type Set interface {
+	Contains(id string) bool
+}
+
+// Schema is what a collection is made for. The models' digests are recorded so
+// that vectors of another model are refused rather than compared.
+type Schema struct {
+	// Dense names the dense model; its zero value means the collection has no
+	// dense branch and entries carry no dense vector.
+	Dense ModelRef `json:"dense,omitzero"`
+	// Dimensions is the length of every dense vector, 1 to MaxDimensions, and 0
+	// without a dense model.
+	Dimensions int `json:"dimensions,omitempty"`
+	// Sparse names the sparse model; its zero value means no sparse branch.
+	Sparse ModelRef `json:"sparse,omitzero"`
+	// Pair names the cross-encoder whose token ids are stored with each
+	// document; its zero value means none are.
+	Pair ModelRef `json:"pair,omitzero"`
+}
+
+// MaxDimensions bounds Schema.Dimensions.
+const MaxDimensions = 8192
+
+// ModelRef identifies a model: its name, for people, and the digest of its
+// files and settings, which decides equality.
+type ModelRef struct {
+	Name   string `json:"name"`
+	Digest string `json:"digest"`
+}
+
+// Batch is one atomic write. An id may occur once, in Upserts or in Deletes.
+type Batch struct {
+	Upserts []Entry
+	Deletes []string // ids that do not exist are ignored
+}
+
+// Entry is a document with what the encoders made of it.
+type Entry struct {
+	Document braid.Document
+	// Fingerprint identifies the content that was encoded; see Fingerprints.
+	Fingerprint [32]byte
+	// Dense has Schema.Dimensions finite components and length 1, or is nil in
+	// a collection without a dense model.
+	Dense []float32
+	// Sparse may be empty: such a document is never a hit of the sparse branch.
+	Sparse braid.SparseVector
+	// Tokens are the passage's token ids for the cross-encoder, without special
+	// tokens; may be nil.
+	Tokens []uint32
+}
+
+// WriteResult counts what a batch changed.
+type WriteResult struct {
+	Created, Replaced, Deleted int
+}
+
+// Stored is a document as it is kept.
+type Stored struct {
+	Document braid.Document
+	Tokens   []uint32 // as given in Entry.Tokens
+}
+
+// Fingerprint is one answer of Collection.Fingerprints.
+type Fingerprint struct {
+	Sum [32]byte
+	OK  bool
+}
+
+// Info describes a collection.
+type Info struct {
+	Name      string    `json:"name"`
+	Schema    Schema    `json:"schema"`
+	Documents int       `json:"documents"`
+	Created   time.Time `json:"created"`
+	// MemoryBytes is what the collection's indexes hold in memory, per branch.
+	MemoryBytes map[braid.Branch]int64 `json:"memory_bytes"`
+}
+
+// MaxNameBytes bounds the name of a collection.
+const MaxNameBytes = 64
+
+// ValidateName reports why name cannot name a collection, or nil. Names are
+// letters, digits, '-', '_' and '.', begin with a letter or digit, and are
+// case-sensitive.
+func ValidateName(name string) error {
+	if name == "" || len(name) > MaxNameBytes {
+		return braid.Errorf(braid.InvalidArgument, "collection name %.80q has %d bytes, want 1 to %d", name, len(name), MaxNameBytes).In("name")
+	}
+	for i := range len(name) {
+		c := name[i]
+		alnum := c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9'
+		if !alnum && (i == 0 || c != '-' && c != '_' && c != '.') {
+			return braid.Errorf(braid.InvalidArgument, "collection name %q: use letters, digits, '-', '_' and '.', starting with a letter or digit", name).In("name")
+		}
+	}
+	return nil
+}

@@ -70,3 +70,27 @@ func CodeOf(err error) Code {
 	}
 	return Internal
 }
+
+// Public returns what a caller may see of err: the code, the whole text when
+// the fault is the caller's or the state's, and only "internal error" for a
+// fault of this program, whose text belongs into the log.
+func Public(err error) *Error {
+	public := &Error{Code: CodeOf(err), Message: err.Error()}
+	var e *Error
+	if errors.As(err, &e) {
+		public.Field = e.Field
+	}
+	switch public.Code {
+	case Internal:
+		public.Message = "internal error"
+	case DeadlineExceeded:
+		if e == nil {
+			public.Message = "the time allowed for the request is over"
+		}
+	case Canceled:
+		if e == nil {
+			public.Message = "the request was canceled"
+		}
+	}
+	return public
+}

@@ -1,0 +1,206 @@
+package docjson
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/braid-search/braid"
+	"github.com/braid-search/braid/internal/strictjson"
+)
+
+// MaxDocumentBytes bounds the JSON of one document: the largest text with half
+// of it escaped, its payload and title. Longer input is refused unread.
+const MaxDocumentBytes = 16 << 20
+
+// Reader reads documents one after the other. It is not safe for concurrent use.
+type Reader struct {
+	in    *bufio.Reader
+	array *json.Decoder     // set when the input is an array
+	seen  map[string]string // id → place of its first use
+	count int               // documents read, or lines in NDJSON
+	begun bool
+}
+
+// NewReader returns a Reader of r, which stays the caller's to close.
+func NewReader(r io.Reader) *Reader {
+	return &Reader{in: bufio.NewReaderSize(r, 64<<10), seen: map[string]string{}}
+}
+
+// wire is a document as it is sent. BEIR's "_id" is accepted for "id".
+type wire struct {
+	ID      string          `json:"id"`
+	BEIR    string          `json:"_id"`
+	Title   string          `json:"title"`
+	Text    string          `json:"text"`
+	Payload json.RawMessage `json:"payload"`
+}
+
+// Next returns the next document, io.EOF after the last one, or what is wrong
+// with it. After an error other than io.EOF the Reader is of no more use.
+func (r *Reader) Next() (braid.Document, error) {
+	if !r.begun {
+		r.begun = true
+		if err := r.begin(); err != nil {
+			return braid.Document{}, err
+		}
+	}
+	raw, err := r.raw()
+	if err != nil {
+		return braid.Document{}, err
+	}
+	var w wire
+	if err := strictjson.Decode(raw, &w); err != nil {
+		return braid.Document{}, r.at(err)
+	}
+	d := braid.Document{ID: w.ID, Title: w.Title, Text: w.Text, Payload: w.Payload}
+	if d.ID == "" {
+		d.ID = w.BEIR
+	} else if w.BEIR != "" {
+		return braid.Document{}, r.at(braid.Errorf(braid.InvalidArgument, `the document has both "id" and "_id": send one`).In("id"))
+	}
+	if bytes.Equal(d.Payload, []byte("null")) {
+		d.Payload = nil
+	}
+	if err := d.Validate(); err != nil {
+		return braid.Document{}, r.at(err)
+	}
+	if first, dup := r.seen[d.ID]; dup {
+		return braid.Document{}, r.at(braid.Errorf(braid.Conflict, "document id %q was used before, at %s: send each id once", d.ID, first).In("id"))
+	}
+	r.seen[d.ID] = r.place()
+	return d, nil
+}
+
+// begin looks at the first byte to tell an array from lines.
+func (r *Reader) begin() error {
+	for {
+		b, err := r.in.Peek(1)
+		if err != nil {
+			if errors.Is(err, io.EOF) {
+				return io.EOF
+			}
+			return r.readError(err)
+		}
+		switch b[0] {
+		case '\n':
+			r.count++ // an empty first line still counts as one
+			fallthrough
+		case ' ', '\t', '\r':
+			_, _ = r.in.Discard(1) // cannot fail: the byte was peeked
+			continue
+		case '[':
+			r.count = 0
+			r.array = json.NewDecoder(r.in)
+			if _, err := r.array.Token(); err != nil {
+				return r.readError(err)
+			}
+			return nil
+		}
+		if bom, _ := r.in.Peek(3); bytes.Equal(bom, []byte("\ufeff")) {
+			_, _ = r.in.Discard(3)
+			continue
+		}
+		return nil
+	}
+}
+
+// raw returns the JSON of the next document.
+func (r *Reader) raw() ([]byte, error) {
+	if r.array != nil {
+		return r.element()
+	}
+	for {
+		line, err := r.line()
+		if err != nil {
+			return nil, err
+		}
+		if line = bytes.TrimSpace(line); len(line) > 0 {
+			return line, nil
+		}
+	}
+}
+
+func (r *Reader) element() ([]byte, error) {
+	if !r.array.More() {
+		if _, err := r.array.Token(); err != nil {
+			return nil, r.readError(err)
+		}
+		if _, err := r.array.Token(); !errors.Is(err, io.EOF) {
+			return nil, braid.Errorf(braid.InvalidArgument, "more data follows the array at byte %d: send one array", r.array.InputOffset())
+		}
+		return nil, io.EOF
+	}
+	var raw json.RawMessage
+	r.count++
+	if err := r.array.Decode(&raw); err != nil {
+		return nil, r.readError(err)
+	}
+	if len(raw) > MaxDocumentBytes {
+		return nil, r.at(tooLong())
+	}
+	return raw, nil
+}
+
+// line returns the next line without its end, or io.EOF when there is none.
+func (r *Reader) line() ([]byte, error) {
+	var line []byte
+	r.count++
+	for {
+		part, err := r.in.ReadSlice('\n')
+		line = append(line, part...)
+		switch {
+		case len(line) > MaxDocumentBytes:
+			return nil, r.at(tooLong())
+		case err == nil:
+			return line, nil
+		case errors.Is(err, io.EOF) && len(line) > 0:
+			return line, nil
+		case errors.Is(err, io.EOF):
+			return nil, io.EOF
+		case !errors.Is(err, bufio.ErrBufferFull):
+			return nil, r.readError(err)
+		}
+	}
+}
+
+func tooLong() *braid.Error {
+	return braid.Errorf(braid.TooLarge, "the document's JSON is over %d bytes, and its text may have %d: split the document", MaxDocumentBytes, braid.MaxTextBytes)
+}
+
+func (r *Reader) place() string {
+	if r.array != nil {
+		return fmt.Sprintf("documents[%d]", r.count-1)
+	}
+	return fmt.Sprintf("line %d", r.count)
+}
+
+// at puts the place of the current document in front of err.
+func (r *Reader) at(err error) error {
+	var e *braid.Error
+	if !errors.As(err, &e) {
+		return err
+	}
+	placed := braid.Errorf(e.Code, "%s: %w", r.place(), err)
+	placed.Field = e.Field
+	return placed
+}
+
+// readError is for input that ends or breaks off: a typed error of the reader
+// underneath (a body over its limit) is passed on as it is.
+func (r *Reader) readError(err error) error {
+	var e *braid.Error
+	var syntax *json.SyntaxError
+	switch {
+	case errors.As(err, &e):
+		return err
+	case errors.As(err, &syntax):
+		return r.at(braid.Errorf(braid.InvalidArgument, "malformed JSON at byte %d of the array: %s", syntax.Offset, syntax))
+	case errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, io.EOF):
+		return r.at(braid.Errorf(braid.InvalidArgument, "the input ends in the middle of the array"))
+	}
+	return fmt.Errorf("read documents: %w", err)
+}

@@ -1,0 +1,117 @@
+package strictjson
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"reflect"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/braid-search/braid"
+)
+
+// Decode reads exactly one JSON value from data into the value that into points
+// to. Every error is a braid.InvalidArgument that names the field or byte at
+// fault.
+func Decode(data []byte, into any) error {
+	if len(bytes.TrimSpace(data)) == 0 {
+		return braid.Errorf(braid.InvalidArgument, "the JSON is empty")
+	}
+	// encoding/json would replace broken bytes by U+FFFD and store a text the
+	// caller never sent.
+	if !utf8.Valid(data) {
+		return braid.Errorf(braid.InvalidArgument, "the JSON is not valid UTF-8 (byte %d): encode it as UTF-8", invalidAt(data))
+	}
+	d := json.NewDecoder(bytes.NewReader(data))
+	d.DisallowUnknownFields()
+	if err := d.Decode(into); err != nil {
+		return explain(err, into)
+	}
+	if _, err := d.Token(); !errors.Is(err, io.EOF) {
+		return braid.Errorf(braid.InvalidArgument, "more data follows the JSON value at byte %d: send one value", d.InputOffset())
+	}
+	return nil
+}
+
+func invalidAt(data []byte) int {
+	at := 0
+	for at < len(data) {
+		r, size := utf8.DecodeRune(data[at:])
+		if r == utf8.RuneError && size == 1 {
+			break
+		}
+		at += size
+	}
+	return at
+}
+
+// explain turns an error of encoding/json into one for the sender.
+func explain(err error, into any) error {
+	var syntax *json.SyntaxError
+	var wrong *json.UnmarshalTypeError
+	switch {
+	case errors.As(err, &wrong):
+		field := wrong.Field
+		if field == "" {
+			return braid.Errorf(braid.InvalidArgument, "the JSON must be %s, got %s", kindName(wrong.Type), wrong.Value)
+		}
+		return braid.Errorf(braid.InvalidArgument, "%s must be %s, got %s", field, kindName(wrong.Type), wrong.Value).In(field)
+	case errors.As(err, &syntax):
+		return braid.Errorf(braid.InvalidArgument, "malformed JSON at byte %d: %s", syntax.Offset, syntax)
+	case errors.Is(err, io.ErrUnexpectedEOF):
+		return braid.Errorf(braid.InvalidArgument, "the JSON ends in the middle of a value")
+	}
+	// encoding/json has no type for an unknown field; its text is stable.
+	if name, found := strings.CutPrefix(err.Error(), "json: unknown field "); found {
+		name = strings.Trim(name, `"`)
+		return braid.Errorf(braid.InvalidArgument, "unknown field %q: %s", name, known(into)).In(name)
+	}
+	return braid.Errorf(braid.InvalidArgument, "malformed JSON: %s", strings.TrimPrefix(err.Error(), "json: "))
+}
+
+func kindName(t reflect.Type) string {
+	for t.Kind() == reflect.Pointer {
+		t = t.Elem()
+	}
+	switch t.Kind() {
+	case reflect.String:
+		return "a string"
+	case reflect.Bool:
+		return "true or false"
+	case reflect.Int, reflect.Int8, reflect.Int16, reflect.Int32, reflect.Int64, reflect.Uint, reflect.Uint8, reflect.Uint16, reflect.Uint32, reflect.Uint64:
+		return "a whole number in range"
+	case reflect.Float32, reflect.Float64:
+		return "a number in range"
+	case reflect.Slice, reflect.Array:
+		return "an array"
+	}
+	return "an object"
+}
+
+// known lists the fields of the struct that into points to. A field of an inner
+// object may be the unknown one, so those are listed too, by path.
+func known(into any) string {
+	return "known are " + strings.Join(fields(reflect.TypeOf(into), ""), ", ")
+}
+
+func fields(t reflect.Type, prefix string) []string {
+	for t.Kind() == reflect.Pointer {
+		t = t.Elem()
+	}
+	if t.Kind() != reflect.Struct {
+		return nil
+	}
+	var names []string
+	for f := range t.Fields() {
+		name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
+		if name == "" || name == "-" {
+			continue
+		}
+		names = append(names, prefix+name)
+		names = append(names, fields(f.Type, fmt.Sprintf("%s%s.", prefix, name))...)
+	}
+	return names
+}

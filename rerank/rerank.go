@@ -1,0 +1,147 @@
+package rerank
+
+import (
+	"context"
+	"math"
+	"slices"
+
+	"github.com/braid-search/braid"
+)
+
+// DefaultDepth is how many candidates are scored where nothing else is asked
+// for.
+const DefaultDepth = 20
+
+// Options says how to rerank; the zero value scores DefaultDepth candidates.
+// Depth is a pointer so that a 0 that was asked for is told from one that was
+// not, and refused: not to rerank is not to call Rerank.
+type Options struct {
+	Depth *int // how many candidates are scored, at least 1; nil is DefaultDepth
+}
+
+// Validate reports the rule the options break as a *braid.Error.
+func (o Options) Validate() error {
+	if o.Depth != nil && *o.Depth < 1 {
+		return braid.Errorf(braid.InvalidArgument, "rerank depth is %d, want at least 1", *o.Depth).In("depth")
+	}
+	return nil
+}
+
+// Window returns how many of n candidates are scored: only these need a
+// passage.
+func (o Options) Window(n int) int {
+	if o.Depth == nil {
+		return min(n, DefaultDepth)
+	}
+	return min(n, *o.Depth)
+}
+
+// Passage is the text of a document as the cross-encoder reads it.
+type Passage struct {
+	Text   string
+	Tokens []uint32 // token ids without special tokens; used instead of Text where not nil
+}
+
+// Candidate is one entry of the ranking to rerank.
+type Candidate struct {
+	ID      string
+	Passage Passage // read only within Options.Window
+}
+
+// Scorer is a cross-encoder.
+type Scorer interface {
+	// Score returns how well each passage answers the query, as one logit per
+	// passage in the order of passages. A pair's logit does not depend on the
+	// other passages. When ctx ends it returns promptly with an error.
+	Score(ctx context.Context, query string, passages []Passage) ([]float32, error)
+}
+
+// Item is one entry of the reranked list.
+type Item struct {
+	ID string
+	// Scored reports whether the cross-encoder saw the candidate; without it
+	// Logit and Probability mean nothing.
+	Scored      bool
+	Logit       float32
+	Probability float64 // see Probability
+	From, To    int     // positions before and after, from 1
+}
+
+// Rerank scores the first candidates and returns all of them, the scored ones
+// first. Candidates are in the order of the first stage, each id once. Without
+// candidates the scorer is not called.
+//
+// It fails with braid.DeadlineExceeded or braid.Canceled when ctx ended, with
+// the scorer's code when that failed, and with braid.Corrupt when a logit is
+// not finite or their number is wrong.
+func Rerank(ctx context.Context, scorer Scorer, query string, candidates []Candidate, opts Options) ([]Item, error) {
+	if err := opts.Validate(); err != nil {
+		return nil, err
+	}
+	items, err := unscored(candidates)
+	if err != nil || len(items) == 0 {
+		return nil, err
+	}
+	window := items[:opts.Window(len(items))]
+	passages := make([]Passage, len(window))
+	for i := range window {
+		passages[i] = candidates[i].Passage
+	}
+	logits, err := score(ctx, scorer, query, passages)
+	if err != nil {
+		return nil, err
+	}
+	for i, logit := range logits {
+		if f := float64(logit); math.IsNaN(f) || math.IsInf(f, 0) {
+			return nil, braid.Errorf(braid.Corrupt, "rerank: logit of %q, passage %d of %d, is %v: non-finite", window[i].ID, i+1, len(window), logit)
+		}
+		window[i].Scored, window[i].Logit, window[i].Probability = true, logit, Probability(logit)
+	}
+	slices.SortFunc(window, func(a, b Item) int {
+		if hit(a).Before(hit(b)) {
+			return -1
+		}
+		return 1
+	})
+	for i := range window {
+		window[i].To = i + 1
+	}
+	return items, nil
+}
+
+// unscored makes an item in its old place of every candidate.
+func unscored(candidates []Candidate) ([]Item, error) {
+	items := make([]Item, len(candidates))
+	first := make(map[string]int, len(candidates))
+	for i, c := range candidates {
+		if at, twice := first[c.ID]; twice {
+			return nil, braid.Errorf(braid.InvalidArgument, "rerank: candidate %q occurs twice, at positions %d and %d", c.ID, at, i+1)
+		}
+		first[c.ID] = i + 1
+		items[i] = Item{ID: c.ID, From: i + 1, To: i + 1}
+	}
+	return items, nil
+}
+
+// score calls the scorer and types its failure. Whatever a scorer says when it
+// was interrupted, the cause is the end of ctx.
+func score(ctx context.Context, scorer Scorer, query string, passages []Passage) ([]float32, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, braid.Errorf(braid.CodeOf(err), "rerank %d passages: not started: %w", len(passages), err)
+	}
+	logits, err := scorer.Score(ctx, query, passages)
+	if err != nil {
+		code := braid.CodeOf(err)
+		if ended := ctx.Err(); ended != nil {
+			code = braid.CodeOf(ended)
+		}
+		return nil, braid.Errorf(code, "rerank %d passages: %w", len(passages), err)
+	}
+	if len(logits) != len(passages) {
+		return nil, braid.Errorf(braid.Corrupt, "rerank: the scorer returned %d logits for %d passages", len(logits), len(passages))
+	}
+	return logits, nil
+}
+
+// hit is the item as an entry of the ranking by logit.
+func hit(i Item) braid.Hit { return braid.Hit{ID: i.ID, Score: float64(i.Logit)} }

@@ -1,0 +1,242 @@
+package inference
+
+import (
+	"context"
+	"encoding/base64"
+	"encoding/binary"
+	"encoding/json"
+	"math"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+
+	"golang.org/x/sys/cpu"
+)
+
+// golden is testdata/golden.json; golden.py beside it makes it and says how.
+type golden struct {
+	InstructionSets []string `json:"instruction_sets"`
+	Texts           []struct {
+		Name    string   `json:"name"`
+		Text    string   `json:"text"`
+		Times   int      `json:"times"`
+		Role    string   `json:"role"`
+		Tokens  int      `json:"tokens"`
+		IDs     uint32s  `json:"ids"`
+		Dense   float32s `json:"dense"`
+		Indices uint32s  `json:"indices"`
+		Weights float32s `json:"weights"`
+	} `json:"texts"`
+	Pairs []struct {
+		Query   string  `json:"query"`
+		Passage string  `json:"passage"`
+		Tokens  int     `json:"tokens"`
+		IDs     uint32s `json:"ids"`
+		First   int     `json:"first"` // ids of segment 0
+		Logit   float64 `json:"logit"`
+	} `json:"pairs"`
+}
+
+type uint32s []uint32
+
+func (u *uint32s) UnmarshalText(text []byte) error {
+	raw, err := base64.StdEncoding.DecodeString(string(text))
+	for len(raw) >= 4 {
+		*u = append(*u, binary.LittleEndian.Uint32(raw))
+		raw = raw[4:]
+	}
+	return err
+}
+
+type float32s []float32
+
+func (f *float32s) UnmarshalText(text []byte) error {
+	var bits uint32s
+	err := bits.UnmarshalText(text)
+	for _, b := range bits {
+		*f = append(*f, math.Float32frombits(b))
+	}
+	return err
+}
+
+func readGolden(t *testing.T) golden {
+	t.Helper()
+	data, err := os.ReadFile("testdata/golden.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var g golden
+	if err := json.Unmarshal(data, &g); err != nil {
+		t.Fatal(err)
+	}
+	return g
+}
+
+// tolerance is how far results may be from the goldens.
+type tolerance struct {
+	cosine float64 // at least
+	logit  float64 // at most, absolute
+}
+
+// tolerate is strict on a CPU like the one the goldens were made on. Elsewhere
+// the float32 kernels round differently, which can move an activation of an
+// int8 model to the next of its 256 steps.
+func (g golden) tolerate(t *testing.T) tolerance {
+	t.Helper()
+	var sets []string
+	for _, set := range []struct {
+		name string
+		has  bool
+	}{
+		{"avx2", cpu.X86.HasAVX2},
+		{"avx512f", cpu.X86.HasAVX512F},
+		{"avx_vnni", cpu.X86.HasAVXVNNI},
+		{"avx512_vnni", cpu.X86.HasAVX512VNNI},
+		{"amx_int8", cpu.X86.HasAMXInt8},
+	} {
+		if set.has {
+			sets = append(sets, set.name)
+		}
+	}
+	if slices.Equal(sets, g.InstructionSets) {
+		return tolerance{cosine: 0.99999, logit: 1e-3}
+	}
+	t.Logf("this CPU has %q, the goldens' had %q: comparing loosely", sets, g.InstructionSets)
+	return tolerance{cosine: 0.998, logit: 0.1}
+}
+
+func TestGoldenTokens(t *testing.T) {
+	g := readGolden(t)
+	r := openRuntime(t, Options{})
+	dense, sparse := openDense(t, r).head, openSparse(t, r).head
+	for _, c := range g.Texts {
+		t.Run(c.Name, func(t *testing.T) {
+			req := Request{Texts: []string{strings.Repeat(c.Text, c.Times)}}
+			if c.Role == "passage" {
+				req.Role = RolePassage
+			}
+			for _, h := range []*head{dense, sparse} {
+				if h == sparse && c.Role == "query" {
+					continue // it has no prefix
+				}
+				sequences, usage, err := h.tokenise(context.Background(), req)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if !slices.Equal(sequences[0].ids, c.IDs) {
+					t.Errorf("%s: ids %v\nwant %v", h.model.Name, sequences[0].ids, c.IDs)
+				}
+				if usage[0].Truncated != (c.Tokens > 512) {
+					t.Errorf("%s: truncated is %v with %d tokens", h.model.Name, usage[0].Truncated, c.Tokens)
+				}
+				exact := len(req.Texts[0]) <= segmentBytes
+				if exact && usage[0].Tokens != c.Tokens || usage[0].Tokens > c.Tokens || usage[0].Tokens < len(c.IDs) {
+					t.Errorf("%s: %d tokens, want %d", h.model.Name, usage[0].Tokens, c.Tokens)
+				}
+			}
+		})
+	}
+}
+
+func TestGoldenPairTokens(t *testing.T) {
+	g := readGolden(t)
+	p := openPair(t, openRuntime(t, Options{}))
+	for i, c := range g.Pairs {
+		sequences, usage, err := p.tokenise(context.Background(), c.Query, []Passage{{Text: c.Passage}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		types := make([]uint8, len(c.IDs))
+		for at := range types[c.First:] {
+			types[c.First+at] = 1
+		}
+		if !slices.Equal(sequences[0].ids, c.IDs) || !slices.Equal(sequences[0].types, types) {
+			t.Errorf("pair %d: ids %v, types %v\nwant %v, %v", i, sequences[0].ids, sequences[0].types, c.IDs, types)
+		}
+		if want := (Usage{Tokens: c.Tokens, Truncated: c.Tokens > 512}); usage[0] != want {
+			t.Errorf("pair %d: usage %+v, want %+v", i, usage[0], want)
+		}
+	}
+}
+
+func TestGoldenEmbeddings(t *testing.T) {
+	g := readGolden(t)
+	want := g.tolerate(t)
+	d := openDense(t, openRuntime(t, Options{exactInt8: true}))
+	for _, c := range g.Texts {
+		req := Request{Texts: []string{strings.Repeat(c.Text, c.Times)}}
+		if c.Role == "passage" {
+			req.Role = RolePassage
+		}
+		got, _, err := d.Embed(context.Background(), req)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if cosine := dot(got[0].Vector, c.Dense); cosine < want.cosine {
+			t.Errorf("%s: cosine %.7f with the reference, want %v", c.Name, cosine, want.cosine)
+		}
+		if length := dot(got[0].Vector, got[0].Vector); math.Abs(length-1) > 1e-6 {
+			t.Errorf("%s: squared length %v, want 1", c.Name, length)
+		}
+	}
+}
+
+func dot(a, b []float32) (sum float64) {
+	for i := range a {
+		sum += float64(a[i]) * float64(b[i])
+	}
+	return sum
+}
+
+func TestGoldenExpansions(t *testing.T) {
+	g := readGolden(t)
+	s := openSparse(t, openRuntime(t, Options{}))
+	for _, c := range g.Texts {
+		got, _, err := s.Expand(context.Background(), Request{Texts: []string{strings.Repeat(c.Text, c.Times)}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := got[0].Vector.Validate(); err != nil {
+			t.Errorf("%s: %v", c.Name, err)
+		}
+		// A weight that one side lacks counts as 0, so an entry may only be
+		// missing when it is below the tolerance.
+		difference := map[uint32]float64{}
+		for i, index := range got[0].Vector.Indices {
+			difference[index] += float64(got[0].Vector.Values[i])
+		}
+		for i, index := range c.Indices {
+			difference[index] -= float64(c.Weights[i])
+		}
+		for index, d := range difference {
+			if math.Abs(d) > 1e-4 {
+				t.Errorf("%s: weight of %q is off by %v", c.Name, s.Token(index), d)
+			}
+		}
+	}
+}
+
+func TestGoldenLogits(t *testing.T) {
+	g := readGolden(t)
+	want := g.tolerate(t)
+	p := openPair(t, openRuntime(t, Options{exactInt8: true}))
+	for i, c := range g.Pairs {
+		tokens, err := p.Tokens(context.Background(), []string{c.Passage, c.Query})
+		if err != nil {
+			t.Fatal(err)
+		}
+		passages := []Passage{{Text: c.Passage}, {Tokens: tokens[0]}}
+		got, _, err := p.Score(context.Background(), LaneQuery, c.Query, passages)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if d := math.Abs(float64(got[0].Logit) - c.Logit); d > want.logit {
+			t.Errorf("pair %d: logit %.4f, want %.4f", i, got[0].Logit, c.Logit)
+		}
+		// Stored ids give the same score, unless the query fills the model alone.
+		if len(tokens[1]) < p.room() && got[1].Logit != got[0].Logit {
+			t.Errorf("pair %d: logit %v from stored ids, %v from text", i, got[1].Logit, got[0].Logit)
+		}
+	}
+}

@@ -1,0 +1,165 @@
+package inference
+
+import (
+	"context"
+	"os"
+	"time"
+
+	"github.com/braid-search/braid"
+	"github.com/braid-search/braid/models"
+)
+
+// head is what the three kinds of head share: a model's tokenizer and session,
+// and the way from texts to output rows.
+type head struct {
+	runtime     *Runtime
+	model       *models.Model
+	tokenizer   *tokenizer
+	session     *session
+	batchTokens int // 0: one text a run
+	selfTest    func(context.Context) error
+}
+
+// open loads a model of the given kind. The caller must have begun a call.
+func (r *Runtime) open(m *models.Model, kind models.Kind, batchTokens int) (*head, []byte, error) {
+	if m.Kind != kind {
+		return nil, nil, braid.Errorf(braid.InvalidArgument, "model %q is of kind %s, want %s", m.Name, m.Kind, kind)
+	}
+	file, err := os.ReadFile(m.TokenizerPath())
+	if err != nil {
+		return nil, nil, loadError(m, "tokenizer", err)
+	}
+	tok, err := newTokenizer(file)
+	if err != nil {
+		return nil, nil, loadError(m, "tokenizer", err)
+	}
+	if room := m.MaxTokens - overhead(tok.template.pair); room < 2 {
+		tok.close()
+		return nil, nil, braid.Errorf(braid.InvalidArgument, "model %q: max_tokens %d leaves no room beside the special tokens", m.Name, m.MaxTokens)
+	}
+	session, err := openSession(graphOf(m), r.options)
+	if err != nil {
+		tok.close()
+		return nil, nil, loadError(m, "graph", err)
+	}
+	if m.Quantization == models.DynamicInt8 {
+		batchTokens = 0
+	}
+	return &head{runtime: r, model: m, tokenizer: tok, session: session, batchTokens: batchTokens}, file, nil
+}
+
+func loadError(m *models.Model, part string, err error) error {
+	return braid.Errorf(braid.Corrupt, "load %s of model %q: %w", part, m.Name, err)
+}
+
+// graphOf reads from the manifest what the graph must look like.
+func graphOf(m *models.Model) graph {
+	width := m.Dimensions
+	if m.Kind == models.CrossEncoder {
+		width = 1
+	}
+	inputs := map[string]input{
+		m.Inputs.TokenIDs:      inputIDs,
+		m.Inputs.AttentionMask: inputMask,
+		m.Inputs.TypeIDs:       inputTypes,
+	}
+	delete(inputs, "") // optional ones not named
+	return graph{
+		path:    m.GraphPath(),
+		inputs:  inputs,
+		output:  m.Output.Name,
+		perText: m.Output.Form != models.HiddenStates,
+		width:   width,
+	}
+}
+
+// add makes an opened head part of the runtime, which closes it.
+func (r *Runtime) add(h *head) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.heads = append(r.heads, h)
+}
+
+func (h *head) info() ModelInfo {
+	m := h.model.Manifest
+	return ModelInfo{
+		Name:         m.Name,
+		Kind:         string(m.Kind),
+		Digest:       h.model.Digest(),
+		Quantization: string(m.Quantization),
+		MaxTokens:    m.MaxTokens,
+		Dimensions:   m.Dimensions,
+		BatchTokens:  h.batchTokens,
+	}
+}
+
+func (h *head) close() {
+	h.session.close()
+	h.tokenizer.close()
+}
+
+// prefix is what the manifest puts before a text of the given role.
+func (h *head) prefix(role Role) string {
+	if role == RoleQuery {
+		return h.model.QueryPrefix
+	}
+	return h.model.PassagePrefix
+}
+
+// tokenise encodes single texts, ready to run.
+func (h *head) tokenise(ctx context.Context, req Request) ([]sequence, []Usage, error) {
+	if len(req.Texts) == 0 {
+		return nil, nil, braid.Errorf(braid.InvalidArgument, "no texts: send at least one")
+	}
+	special := overhead(h.tokenizer.template.single)
+	limit := h.model.MaxTokens - special
+	prefix := h.prefix(req.Role)
+	sequences := make([]sequence, len(req.Texts))
+	usage := make([]Usage, len(req.Texts))
+	for i, text := range req.Texts {
+		if ctx.Err() != nil {
+			return nil, nil, contextError(ctx)
+		}
+		e, err := h.tokenizer.encode(prefix+text, limit)
+		if err != nil {
+			return nil, nil, braid.Errorf(braid.InvalidArgument, "text %d %w", i, err)
+		}
+		sequences[i] = assemble(h.tokenizer.template.single, e.ids)
+		usage[i] = Usage{Tokens: e.count + special, Truncated: e.count > limit}
+	}
+	return sequences, usage, nil
+}
+
+// compute runs the sequences and hands each one's output to keep, which copies
+// what it needs of it and reports what is wrong with it. keep is called for
+// several items at once, never twice for one.
+func (h *head) compute(ctx context.Context, lane Lane, sequences []sequence, keep func(item int, output []float32) error) (queue, compute time.Duration, err error) {
+	lengths := make([]int, len(sequences))
+	for i, s := range sequences {
+		lengths[i] = len(s.ids)
+	}
+	return h.runtime.scheduler.do(ctx, lane, pack(lengths, h.batchTokens), func(slot int, items []int) error {
+		batch := make([]sequence, len(items))
+		for i, item := range items {
+			batch[i] = sequences[item]
+		}
+		output, err := h.session.run(slot, batch)
+		if err != nil {
+			return braid.Errorf(braid.Internal, "run model %q: %w", h.model.Name, err)
+		}
+		width := len(output) / len(items)
+		for i, item := range items {
+			if err := keep(item, output[i*width:(i+1)*width]); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// faulty is the error for an output that must not be used.
+func (h *head) faulty(item int, what string) error {
+	return braid.Errorf(braid.Corrupt, "model %q, item %d: the output is %s: the model file is faulty or cannot represent this text", h.model.Name, item, what)
+}
+
+const nonFinite = "non-finite (NaN or infinite)"

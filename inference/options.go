@@ -1,0 +1,110 @@
+package inference
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime"
+
+	"github.com/braid-search/braid"
+)
+
+// Options configures a Runtime. The zero value, with Library set, works.
+type Options struct {
+	// Library is the path of libonnxruntime; see FindLibrary.
+	Library string
+	// Device is "cpu" (also ""), "auto" or "cuda". Auto takes the best device
+	// this build can use; Info says which one that is.
+	Device string
+	// Slots is the number of model runs at once, each on one thread; 0 is the
+	// number of cores this process may use.
+	Slots int
+	// QueueTokens is how many tokens may wait in the query lane before calls are
+	// refused; 0 is defaultQueueTokens a slot.
+	QueueTokens int
+	// BatchTokens bounds the texts of equal length that one run of a dense model
+	// or a cross-encoder takes together; 0 is defaultBatchTokens. Models
+	// quantised dynamically always run one text at a time.
+	BatchTokens int
+	// SparseBatchTokens is the same for sparse models, whose runs hold logits of
+	// tokens times part of the vocabulary.
+	SparseBatchTokens int
+
+	// exactInt8 is for comparing with goldens across CPUs: int8 products as
+	// CPUs with VNNI compute them, where others saturate. Not the default: it
+	// differs from what the reference computes on such a CPU, and is slower.
+	exactInt8 bool
+}
+
+const (
+	// defaultQueueTokens is about six seconds of a slot's work with a 12-layer
+	// MiniLM (2,600 tokens a second on an AVX2 core): who would wait longer is
+	// better told at once.
+	defaultQueueTokens = 16 << 10
+	defaultBatchTokens = 512
+)
+
+// Validate reports every option that is not usable.
+func (o Options) Validate() error {
+	var faults []error
+	for _, option := range []struct {
+		name  string
+		value int
+	}{{"slots", o.Slots}, {"queue tokens", o.QueueTokens}, {"batch tokens", o.BatchTokens}, {"sparse batch tokens", o.SparseBatchTokens}} {
+		if option.value < 0 {
+			faults = append(faults, fmt.Errorf("%s is %d, want 0 (the default) or more", option.name, option.value))
+		}
+	}
+	if o.Library == "" {
+		faults = append(faults, errors.New("library is empty, want the path of libonnxruntime: see FindLibrary"))
+	}
+	switch o.Device {
+	case "", "cpu", "auto":
+	case "cuda":
+		faults = append(faults, errors.New("device cuda is not supported by this build: use cpu or auto"))
+	default:
+		faults = append(faults, fmt.Errorf("device is %q, want cpu or auto", o.Device))
+	}
+	if len(faults) > 0 {
+		return braid.Errorf(braid.InvalidArgument, "inference options: %w", errors.Join(faults...))
+	}
+	return nil
+}
+
+// withDefaults returns valid options with every zero value replaced.
+func (o Options) withDefaults() Options {
+	if o.Slots == 0 {
+		o.Slots = runtime.GOMAXPROCS(0)
+	}
+	if o.QueueTokens == 0 {
+		o.QueueTokens = defaultQueueTokens * o.Slots
+	}
+	if o.BatchTokens == 0 {
+		o.BatchTokens = defaultBatchTokens
+	}
+	if o.SparseBatchTokens == 0 {
+		o.SparseBatchTokens = defaultBatchTokens
+	}
+	return o
+}
+
+// libraryName is what set-up links to the versioned library.
+func libraryName() string {
+	if runtime.GOOS == "darwin" {
+		return "libonnxruntime.dylib"
+	}
+	return "libonnxruntime.so"
+}
+
+// FindLibrary returns the path of libonnxruntime in the first of dirs that has
+// it, or braid.NotFound.
+func FindLibrary(dirs ...string) (string, error) {
+	for _, dir := range dirs {
+		path := filepath.Join(dir, libraryName())
+		if info, err := os.Stat(path); err == nil && info.Mode().IsRegular() {
+			return path, nil
+		}
+	}
+	return "", braid.Errorf(braid.NotFound, "%s is in none of %q: run `make setup`, which puts it into .local/lib, or name the folder that has it", libraryName(), dirs)
+}

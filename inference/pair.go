@@ -1,0 +1,146 @@
+package inference
+
+import (
+	"context"
+	"time"
+
+	"github.com/braid-search/braid"
+	"github.com/braid-search/braid/models"
+)
+
+// Pair scores how well passages answer a query, with a cross-encoder. It is
+// safe for concurrent use.
+type Pair struct{ head *head }
+
+// Passage is a text to score, or its token ids.
+type Passage struct {
+	Text string
+	// Tokens, when not nil, is used instead of Text: ids made by Pair.Tokens of
+	// the same model. The score is the text's, except that beside a query that
+	// fills the model alone the passage may get one token more or less.
+	Tokens []uint32
+}
+
+// PairScore is the model's answer for one passage.
+type PairScore struct {
+	// Logit is the raw score: any finite number, comparable between passages of
+	// one query.
+	Logit float32
+	// Usage counts query, passage and special tokens. For a passage given as
+	// ids that fill the model's limit, Tokens is a lower bound.
+	Usage
+}
+
+// NewPair loads a cross-encoder with one logit; errors as for NewDense.
+func (r *Runtime) NewPair(m *models.Model) (*Pair, error) {
+	if err := r.begin(); err != nil {
+		return nil, err
+	}
+	defer r.calls.Done()
+	h, _, err := r.open(m, models.CrossEncoder, r.options.BatchTokens)
+	if err != nil {
+		return nil, err
+	}
+	p := &Pair{head: h}
+	h.selfTest = func(ctx context.Context) error {
+		_, _, err := p.Score(ctx, LaneQuery, "self-test", []Passage{{Text: "self-test"}})
+		return err
+	}
+	r.add(h)
+	return p, nil
+}
+
+// room is how many tokens of query and passage together the model reads.
+func (p *Pair) room() int {
+	return p.head.model.MaxTokens - overhead(p.head.tokenizer.template.pair)
+}
+
+// Tokens returns the token ids of each text, without special tokens and cut to
+// what the model can ever read, to be stored and later given to Score. The
+// caller owns them; none is nil.
+func (p *Pair) Tokens(ctx context.Context, texts []string) ([][]uint32, error) {
+	h := p.head
+	if err := h.runtime.begin(); err != nil {
+		return nil, err
+	}
+	defer h.runtime.calls.Done()
+	tokens := make([][]uint32, len(texts))
+	for i, text := range texts {
+		if ctx.Err() != nil {
+			return nil, contextError(ctx)
+		}
+		e, err := h.tokenizer.encode(text, p.room())
+		if err != nil {
+			return nil, braid.Errorf(braid.InvalidArgument, "text %d %w", i, err)
+		}
+		if tokens[i] = e.ids; e.ids == nil {
+			tokens[i] = []uint32{}
+		}
+	}
+	return tokens, nil
+}
+
+// Score returns one score a passage, in order, or an error and none; errors as
+// for Dense.Embed. Query and passage are cut together to fit, the longer one
+// first.
+func (p *Pair) Score(ctx context.Context, lane Lane, query string, passages []Passage) ([]PairScore, Timing, error) {
+	h := p.head
+	if err := h.runtime.begin(); err != nil {
+		return nil, Timing{}, err
+	}
+	defer h.runtime.calls.Done()
+	start := time.Now()
+	sequences, usage, err := p.tokenise(ctx, query, passages)
+	if err != nil {
+		return nil, Timing{}, err
+	}
+	timing := Timing{Tokenise: time.Since(start)}
+	scores := make([]PairScore, len(passages))
+	timing.Queue, timing.Compute, err = h.compute(ctx, lane, sequences, func(item int, output []float32) error {
+		if !finite(output) {
+			return h.faulty(item, nonFinite)
+		}
+		scores[item] = PairScore{Logit: output[0], Usage: usage[item]}
+		return nil
+	})
+	if err != nil {
+		return nil, Timing{}, err
+	}
+	return scores, timing, nil
+}
+
+// tokenise puts the query together with each passage.
+func (p *Pair) tokenise(ctx context.Context, query string, passages []Passage) ([]sequence, []Usage, error) {
+	if len(passages) == 0 {
+		return nil, nil, braid.Errorf(braid.InvalidArgument, "no passages: send at least one")
+	}
+	template, room := p.head.tokenizer.template.pair, p.room()
+	q, err := p.head.tokenizer.encode(query, room)
+	if err != nil {
+		return nil, nil, braid.Errorf(braid.InvalidArgument, "query %w", err)
+	}
+	sequences := make([]sequence, len(passages))
+	usage := make([]Usage, len(passages))
+	for i, passage := range passages {
+		if ctx.Err() != nil {
+			return nil, nil, contextError(ctx)
+		}
+		e, err := p.passage(passage)
+		if err != nil {
+			return nil, nil, braid.Errorf(braid.InvalidArgument, "passage %d %w", i, err)
+		}
+		a, b := share(q.count, e.count, room)
+		sequences[i] = assemble(template, q.ids[:a], e.ids[:b])
+		usage[i] = Usage{Tokens: q.count + e.count + overhead(template), Truncated: a < q.count || b < e.count}
+	}
+	return sequences, usage, nil
+}
+
+// passage encodes one passage, or takes the ids it came with.
+func (p *Pair) passage(passage Passage) (encoded, error) {
+	if passage.Tokens == nil {
+		return p.head.tokenizer.encode(passage.Text, p.room())
+	}
+	ids := passage.Tokens
+	return encoded{ids: ids[:min(len(ids), p.room())], count: len(ids)}, nil
+}

@@ -1,0 +1,66 @@
+package inference
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/braid-search/braid"
+)
+
+// Lane says who waits for a call. Queries run before ingestion; see scheduler.
+type Lane uint8
+
+const (
+	// LaneQuery is for a person who waits: served first, and refused with
+	// braid.Overloaded rather than queued for long.
+	LaneQuery Lane = iota
+	// LaneIngest is for bulk work: never refused, it waits for its turn until
+	// its context ends.
+	LaneIngest
+)
+
+// Role selects the prefix that the model's manifest wants before a text.
+type Role uint8
+
+const (
+	RoleQuery   Role = iota // a search query
+	RolePassage             // a text to be found
+)
+
+// Request is a list of texts to encode. Texts are valid UTF-8 of any length;
+// the empty text is allowed (the model sees its special tokens only). The
+// list is not kept.
+type Request struct {
+	Texts []string
+	Role  Role
+	Lane  Lane
+}
+
+// Usage tells how many tokens an item had and whether the model saw all of
+// them.
+type Usage struct {
+	// Tokens counts the item's tokens before cutting, prefix and special tokens
+	// included. For a text over 32 KiB it may be a lower bound: tokenising stops
+	// once the model's limit is passed.
+	Tokens int
+	// Truncated is true when tokens were cut to fit the model's limit.
+	Truncated bool
+}
+
+// Timing splits the wall time of one call. The parts follow one another, so
+// their sum is the call's time, less bookkeeping.
+type Timing struct {
+	Tokenise time.Duration // text to token ids, all items
+	Queue    time.Duration // from entering the queue until the first unit started
+	Compute  time.Duration // from the first unit's start until the last one's end
+}
+
+// contextError says, in the project's codes, why ctx ended before the work did.
+func contextError(ctx context.Context) error {
+	err := ctx.Err()
+	if errors.Is(err, context.DeadlineExceeded) {
+		return braid.Errorf(braid.DeadlineExceeded, "inference: the deadline passed before the result was ready: %w", err)
+	}
+	return braid.Errorf(braid.Canceled, "inference: the caller gave up: %w", err)
+}

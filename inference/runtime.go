@@ -1,0 +1,161 @@
+package inference
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"sync"
+
+	ort "github.com/yalue/onnxruntime_go"
+
+	"github.com/braid-search/braid"
+)
+
+// environment holds the right to the ONNX Runtime environment, of which the
+// library allows one a process. The state it guards is the library's own.
+var environment = make(chan struct{}, 1)
+
+// Runtime owns the process's ONNX Runtime environment, the slots models run on
+// and the heads opened on it. All methods are safe for concurrent use, Close
+// included.
+type Runtime struct {
+	options   Options
+	version   string
+	scheduler *scheduler
+
+	mu       sync.Mutex
+	closed   bool
+	heads    []*head
+	calls    sync.WaitGroup // calls into heads under way
+	shutdown sync.Once
+}
+
+// Open loads libonnxruntime and starts the slots. It fails with braid.Conflict
+// while another Runtime of the process is open.
+func Open(opts Options) (*Runtime, error) {
+	if err := opts.Validate(); err != nil {
+		return nil, err
+	}
+	select {
+	case environment <- struct{}{}:
+	default:
+		return nil, braid.Errorf(braid.Conflict, "inference is already open in this process: close the other Runtime first")
+	}
+	ort.SetSharedLibraryPath(opts.Library)
+	if err := ort.InitializeEnvironment(ort.WithLogLevelError()); err != nil {
+		<-environment
+		return nil, braid.Errorf(braid.Unavailable, "load ONNX Runtime from %q: %w", opts.Library, err)
+	}
+	opts = opts.withDefaults()
+	return &Runtime{
+		options:   opts,
+		version:   ort.GetVersion(),
+		scheduler: newScheduler(opts.Slots, opts.QueueTokens),
+	}, nil
+}
+
+// Close refuses further calls with braid.Unavailable, lets those under way
+// finish, then frees the heads and the environment. To leave sooner, end the
+// calls' contexts first. Close is idempotent; every call returns when the
+// runtime is closed.
+func (r *Runtime) Close() error {
+	var err error
+	r.shutdown.Do(func() { err = r.close() })
+	return err
+}
+
+func (r *Runtime) close() error {
+	r.mu.Lock()
+	r.closed = true
+	r.mu.Unlock()
+	r.calls.Wait()
+	r.scheduler.close()
+	for _, h := range r.heads {
+		h.close()
+	}
+	err := ort.DestroyEnvironment()
+	<-environment
+	if err != nil {
+		return braid.Errorf(braid.Internal, "close ONNX Runtime: %w", err)
+	}
+	return nil
+}
+
+// begin admits a call, which must end with r.calls.Done.
+func (r *Runtime) begin() error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.closed {
+		return braid.Errorf(braid.Unavailable, "inference is closed")
+	}
+	r.calls.Add(1)
+	return nil
+}
+
+// Info describes a runtime at one moment.
+type Info struct {
+	Version  string      `json:"onnxruntime"` // of ONNX Runtime
+	Library  string      `json:"library"`     // path it was loaded from
+	Provider string      `json:"provider"`    // execution provider every session runs on
+	Slots    int         `json:"slots"`       // model runs at once
+	Queue    QueueInfo   `json:"queue"`
+	Models   []ModelInfo `json:"models"` // in the order they were opened
+}
+
+// QueueInfo counts tokens waiting for a slot.
+type QueueInfo struct {
+	QueryTokens   int `json:"query_tokens"`
+	IngestTokens  int `json:"ingest_tokens"`
+	QueryCapacity int `json:"query_capacity"` // query tokens that may wait
+}
+
+// ModelInfo describes an open head.
+type ModelInfo struct {
+	Name         string `json:"name"`
+	Kind         string `json:"kind"`
+	Digest       string `json:"digest"`
+	Quantization string `json:"quantization"`
+	MaxTokens    int    `json:"max_tokens"`
+	Dimensions   int    `json:"dimensions,omitempty"`
+	BatchTokens  int    `json:"batch_tokens"` // 0: one text a run
+}
+
+// Info may be called on a closed runtime.
+func (r *Runtime) Info() Info {
+	r.mu.Lock()
+	heads := slices.Clone(r.heads)
+	r.mu.Unlock()
+	queries, ingests := r.scheduler.waiting()
+	info := Info{
+		Version: r.version,
+		Library: r.options.Library,
+		// No other provider is ever added to a session's options.
+		Provider: "CPUExecutionProvider",
+		Slots:    r.options.Slots,
+		Queue:    QueueInfo{QueryTokens: queries, IngestTokens: ingests, QueryCapacity: r.options.QueueTokens},
+		Models:   []ModelInfo{},
+	}
+	for _, h := range heads {
+		info.Models = append(info.Models, h.info())
+	}
+	return info
+}
+
+// SelfTest runs one inference on every open head, in the query lane, and
+// returns the faults found, each naming its model. A model whose weights hold a
+// NaN that every text meets fails here.
+func (r *Runtime) SelfTest(ctx context.Context) error {
+	r.mu.Lock()
+	heads := slices.Clone(r.heads)
+	r.mu.Unlock()
+	var faults []error
+	for _, h := range heads {
+		if err := h.selfTest(ctx); err != nil {
+			faults = append(faults, err)
+		}
+	}
+	if len(faults) == 0 {
+		return nil
+	}
+	return braid.Errorf(braid.CodeOf(faults[0]), "self-test: %w", errors.Join(faults...))
+}

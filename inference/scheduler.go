@@ -1,0 +1,268 @@
+package inference
+
+import (
+	"context"
+	"fmt"
+	"runtime/debug"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/braid-search/braid"
+)
+
+// ingestShare is how many tokens of queries may overtake one token of waiting
+// ingestion: under a stream of queries that would fill every slot, ingestion
+// still gets one part in ten and so never starves.
+const ingestShare = 9
+
+// scheduler runs units of calls on a fixed number of slots. Each slot is a
+// goroutine that runs one unit at a time; models run single-threaded, so a slot
+// is a core.
+//
+// Order: the query lane before the ingestion lane (but see ingestShare); within
+// a lane calls by arrival, which finishes each call as early as its place
+// allows; within a call units as given.
+//
+// Capacity: the query lane holds at most capacity waiting tokens, though an
+// empty lane takes any one call, so that no call is too large to ever run. The
+// ingestion lane holds what its callers, each blocked in do, have brought.
+type scheduler struct {
+	capacity int
+	slots    sync.WaitGroup
+
+	mu        sync.Mutex
+	work      sync.Cond // a unit may be waiting, or closed changed
+	lanes     [2]lane   // indexed by Lane
+	overtaken int       // query tokens started since an ingestion unit did, while one waited
+	closed    bool
+}
+
+// lane is a queue of calls that have units left to start.
+type lane struct {
+	calls  []*call
+	tokens int // in units not yet started
+}
+
+// unit is one model run: items of a call that run together.
+type unit struct {
+	items  []int // positions in the call
+	tokens int   // of all items together
+}
+
+// call is one caller's work. The scheduler's mutex guards the fields below run.
+type call struct {
+	// run computes the items of one unit. A slot number is never in use twice at
+	// once, so it can own buffers.
+	run func(slot int, items []int) error
+
+	units   []unit // not yet started
+	running int
+	err     error // the first failure
+	started time.Time
+	ended   time.Time
+	done    chan struct{} // closed when nothing runs and nothing is left to start
+}
+
+// newScheduler starts slots goroutines; close ends them.
+func newScheduler(slots, capacity int) *scheduler {
+	s := &scheduler{capacity: capacity}
+	s.work.L = &s.mu
+	for slot := range slots {
+		s.slots.Go(func() { s.serve(slot) })
+	}
+	return s
+}
+
+// do runs every unit and waits for them. It stops at the first failure or when
+// ctx ends: units not yet started are dropped, running ones are waited for, so
+// run is never called after do has returned. The durations are Timing's Queue
+// and Compute.
+func (s *scheduler) do(ctx context.Context, in Lane, units []unit, run func(slot int, items []int) error) (queue, compute time.Duration, err error) {
+	if ctx.Err() != nil {
+		return 0, 0, contextError(ctx)
+	}
+	c := &call{run: run, units: units, done: make(chan struct{})}
+	entered := time.Now()
+	if err := s.enter(in, c); err != nil {
+		return 0, 0, err
+	}
+	select {
+	case <-c.done:
+	case <-ctx.Done():
+		s.abandon(in, c, contextError(ctx))
+		<-c.done
+	}
+	if c.err != nil {
+		return 0, 0, c.err
+	}
+	return c.started.Sub(entered), c.ended.Sub(c.started), nil
+}
+
+func (s *scheduler) enter(in Lane, c *call) error {
+	tokens := 0
+	for _, u := range c.units {
+		tokens += u.tokens
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	l := &s.lanes[in]
+	switch {
+	case s.closed:
+		return braid.Errorf(braid.Unavailable, "inference is closed")
+	case in == LaneQuery && l.tokens > 0 && l.tokens+tokens > s.capacity:
+		return braid.Errorf(braid.Overloaded, "inference queue is full: %d tokens wait and %d more do not fit in %d: retry later or send less at once", l.tokens, tokens, s.capacity)
+	}
+	l.calls = append(l.calls, c)
+	l.tokens += tokens
+	s.work.Broadcast()
+	return nil
+}
+
+// abandon ends c with err as far as it can: what has not started never will.
+func (s *scheduler) abandon(in Lane, c *call, err error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if c.running > 0 || len(c.units) > 0 { // else it finished as its context ended
+		s.fail(in, c, err)
+		s.settle(c)
+	}
+}
+
+// fail records err and drops the units of c that have not started.
+func (s *scheduler) fail(in Lane, c *call, err error) {
+	if c.err == nil {
+		c.err = err
+	}
+	l := &s.lanes[in]
+	for _, u := range c.units {
+		l.tokens -= u.tokens
+	}
+	if len(c.units) > 0 {
+		i := slices.Index(l.calls, c)
+		l.calls = slices.Delete(l.calls, i, i+1)
+		c.units = nil
+	}
+}
+
+// settle closes c.done once c has nothing left to run. It is called after each
+// change that can be the last one, and there is only one last one.
+func (s *scheduler) settle(c *call) {
+	if c.running == 0 && len(c.units) == 0 {
+		close(c.done)
+	}
+}
+
+// serve is the life of one slot.
+func (s *scheduler) serve(slot int) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for {
+		in, ok := s.next()
+		if !ok {
+			if s.closed {
+				return
+			}
+			s.work.Wait()
+			continue
+		}
+		c, u := s.take(in)
+		s.mu.Unlock()
+		err := protect(c.run, slot, u.items)
+		s.mu.Lock()
+		c.running--
+		c.ended = time.Now()
+		if err != nil {
+			s.fail(in, c, err)
+		}
+		s.settle(c)
+	}
+}
+
+// next chooses the lane whose head unit runs next; false when none waits.
+func (s *scheduler) next() (Lane, bool) {
+	queries, ingests := s.lanes[LaneQuery].calls, s.lanes[LaneIngest].calls
+	switch {
+	case len(queries) == 0:
+		return LaneIngest, len(ingests) > 0
+	case len(ingests) > 0 && s.overtaken >= ingestShare*ingests[0].units[0].tokens:
+		return LaneIngest, true
+	}
+	return LaneQuery, true
+}
+
+// take starts the head unit of a lane that has one.
+func (s *scheduler) take(in Lane) (*call, unit) {
+	l := &s.lanes[in]
+	c := l.calls[0]
+	u := c.units[0]
+	c.units = c.units[1:]
+	if len(c.units) == 0 {
+		l.calls = slices.Delete(l.calls, 0, 1)
+	}
+	l.tokens -= u.tokens
+	if c.started.IsZero() {
+		c.started = time.Now()
+	}
+	c.running++
+	switch {
+	case in == LaneIngest:
+		s.overtaken = 0
+	case len(s.lanes[LaneIngest].calls) > 0:
+		s.overtaken += u.tokens
+	}
+	return c, u
+}
+
+// protect turns a panic of one unit into that call's error, so that it does not
+// take the process and everyone else's calls with it.
+func protect(run func(int, []int) error, slot int, items []int) (err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			e := braid.Errorf(braid.Internal, "inference panicked: %v", p)
+			e.Err = fmt.Errorf("%s", debug.Stack())
+			err = e
+		}
+	}()
+	return run(slot, items)
+}
+
+// waiting returns the tokens in each lane that have not started.
+func (s *scheduler) waiting() (query, ingest int) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.lanes[LaneQuery].tokens, s.lanes[LaneIngest].tokens
+}
+
+// close lets the calls under way finish, then ends the slots.
+func (s *scheduler) close() {
+	s.mu.Lock()
+	s.closed = true
+	s.work.Broadcast()
+	s.mu.Unlock()
+	s.slots.Wait()
+}
+
+// pack cuts sequences of the given token lengths into units. Only sequences of
+// equal length share a unit, and a unit holds at most budget tokens unless it
+// is a single sequence; with budget 0 every sequence has a unit of its own.
+// Longer sequences come first, so that the last units to run are short and the
+// slots finish together.
+func pack(lengths []int, budget int) []unit {
+	order := make([]int, len(lengths))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortStableFunc(order, func(a, b int) int { return lengths[b] - lengths[a] })
+	var units []unit
+	for start := 0; start < len(order); {
+		length := lengths[order[start]]
+		end := start + 1
+		for end < len(order) && lengths[order[end]] == length && (end-start+1)*length <= budget {
+			end++
+		}
+		units = append(units, unit{items: order[start:end:end], tokens: length * (end - start)})
+		start = end
+	}
+	return units
+}

@@ -1,13 +1,15 @@
 package lexical
 
-// What the terms of one compound in a query count for. A compound that is met
-// as written or joined counts as one word does, and its parts together add
-// partsWeight, so that a document with the parts is a hit, but no repetition
-// of parts outweighs the whole.
+// What the terms of one compound in a query count for; a plain word counts 1.
+// A document that has the compound as written gets all three, one that has it
+// in another spelling the last two, one that has only its parts the last. So
+// little for the parts that repeating them does not outweigh the whole at like
+// length, and so much that low-dose finds "low dose": more lost the first, less
+// lost quality on prose.
 const (
-	exactWeight  = 0.5 // as written; the joined form has the rest
-	joinedWeight = 1 - exactWeight
-	partsWeight  = 0.4
+	exactWeight  = 0.6
+	joinedWeight = 0.6
+	partsWeight  = 0.8 // shared out among the parts
 )
 
 // QueryTerms returns the terms to look for, in the order of their first
@@ -80,15 +82,15 @@ func (q *query) terms() []QueryTerm {
 }
 
 func (s shape) weight(k Kind) float64 {
-	switch k {
-	case Whole:
-		if s.word || s.joined {
-			return exactWeight
-		}
-	case Joined:
-		return joinedWeight
-	case Part:
+	switch {
+	case k == Part:
 		return partsWeight / float64(max(s.parts, 1))
+	case k == Joined:
+		return joinedWeight
+	case k == Whole && (s.joined || s.word):
+		return exactWeight
+	case k == Whole: // the only spelling there is
+		return exactWeight + joinedWeight
 	}
 	return 1
 }

@@ -1,0 +1,216 @@
+package contract
+
+import (
+	"cmp"
+	"context"
+	"crypto/sha256"
+	"fmt"
+	"hash/fnv"
+	"maps"
+	"math/rand/v2"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/braid-search/braid"
+	"github.com/braid-search/braid/index"
+)
+
+// dimensions is the length of the suite's dense vectors.
+const dimensions = 16
+
+// encodeDense stands in for a dense model: the text chooses four components,
+// each plus or minus a half. Such vectors have length 1 and inner products that
+// are multiples of a quarter, exact whatever the order of summation.
+func encodeDense(text string) []float32 {
+	random := rand.New(rand.NewPCG(hash(text), 0))
+	v := make([]float32, dimensions)
+	for _, i := range random.Perm(dimensions)[:4] {
+		v[i] = float32(random.IntN(2)) - 0.5
+	}
+	return v
+}
+
+// encodeSparse stands in for a sparse model: an index a word, a quarter in
+// weight for each letter.
+func encodeSparse(text string) braid.SparseVector {
+	weights := map[uint32]float32{}
+	for _, word := range strings.Fields(text) {
+		weights[uint32(hash(word)%5000)] = float32(len(word)) / 4
+	}
+	var v braid.SparseVector
+	for _, i := range slices.Sorted(maps.Keys(weights)) {
+		v.Indices = append(v.Indices, i)
+		v.Values = append(v.Values, weights[i])
+	}
+	return v
+}
+
+func hash(s string) uint64 {
+	h := fnv.New64a()
+	h.Write([]byte(s))
+	return h.Sum64()
+}
+
+// entry makes a document with its encodings.
+func entry(id, text string) index.Entry {
+	return index.Entry{
+		Document:    braid.Document{ID: id, Text: text, Payload: []byte(fmt.Sprintf(`{ "src": %q }`, id))},
+		Fingerprint: sha256.Sum256([]byte(text)),
+		Dense:       encodeDense(text),
+		Sparse:      encodeSparse(text),
+		Tokens:      []uint32{uint32(len(text)), 7, 30521},
+	}
+}
+
+// words are what texts are made of. Stemming leaves them apart.
+var words = [...]string{"alfa", "bravo", "delta", "echo", "golf", "hotel", "kilo", "lima", "mike", "oscar", "papa", "quebec", "romeo", "tango", "victor", "zulu"}
+
+func randomText(random *rand.Rand) string {
+	text := make([]string, 1+random.IntN(6))
+	for i := range text {
+		text[i] = words[random.IntN(len(words))]
+	}
+	return strings.Join(text, " ")
+}
+
+// model is a collection as a plain map.
+type model map[string]index.Entry
+
+// set is a set of ids.
+type set map[string]bool
+
+func (s set) Contains(id string) bool { return s[id] }
+
+// rank returns the best of the scored documents.
+func (m model) rank(q index.Query, score func(index.Entry) (float64, bool)) []braid.Hit {
+	hits := []braid.Hit{}
+	for id, e := range m {
+		if q.Allowed != nil && !q.Allowed.Contains(id) {
+			continue
+		}
+		if s, ok := score(e); ok {
+			hits = append(hits, braid.Hit{ID: id, Score: s})
+		}
+	}
+	slices.SortFunc(hits, func(a, b braid.Hit) int {
+		return cmp.Or(cmp.Compare(b.Score, a.Score), strings.Compare(a.ID, b.ID))
+	})
+	return hits[:min(len(hits), q.K)]
+}
+
+func (m model) rankDense(query []float32, q index.Query) []braid.Hit {
+	return m.rank(q, func(e index.Entry) (float64, bool) {
+		var sum float64
+		for i := range query {
+			sum += float64(query[i]) * float64(e.Dense[i])
+		}
+		return sum, true
+	})
+}
+
+func (m model) rankSparse(query braid.SparseVector, q index.Query) []braid.Hit {
+	return m.rank(q, func(e index.Entry) (sum float64, shared bool) {
+		for i, index := range query.Indices {
+			if at, ok := slices.BinarySearch(e.Sparse.Indices, index); ok {
+				sum += float64(query.Values[i]) * float64(e.Sparse.Values[at])
+				shared = true
+			}
+		}
+		return sum, shared
+	})
+}
+
+// withWord returns the ids of documents that hold a word of text.
+func (m model) withWord(text string) []string {
+	var ids []string
+	for id, e := range m {
+		for _, word := range strings.Fields(text) {
+			if slices.Contains(strings.Fields(e.Document.Text), word) {
+				ids = append(ids, id)
+				break
+			}
+		}
+	}
+	slices.Sort(ids)
+	return ids
+}
+
+// check compares everything c shows with the model: count, documents,
+// fingerprints, and for each of the texts the ranking of each branch.
+func (m model) check(t testing.TB, c index.Collection, texts ...string) {
+	t.Helper()
+	ctx := context.Background()
+	if got := c.Info().Documents; got != len(m) {
+		t.Fatalf("collection counts %d documents, want %d", got, len(m))
+	}
+	ids := slices.Sorted(maps.Keys(m))
+	stored, err := c.Get(ctx, append([]string{"no such document"}, ids...))
+	if err != nil || len(stored) != len(m) {
+		t.Fatalf("get returns %d documents, want %d; error %v", len(stored), len(m), err)
+	}
+	prints, err := c.Fingerprints(ctx, ids)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, id := range ids {
+		want := index.Stored{Document: m[id].Document, Tokens: m[id].Tokens}
+		if !reflect.DeepEqual(stored[i], want) {
+			t.Fatalf("stored %+v, want %+v", stored[i], want)
+		}
+		if want := (index.Fingerprint{Sum: m[id].Fingerprint, OK: true}); prints[i] != want {
+			t.Fatalf("document %q has fingerprint %v, want %v", id, prints[i], want)
+		}
+	}
+	for _, text := range texts {
+		m.checkRankings(t, c, text, index.Query{K: len(m) + 1})
+	}
+}
+
+// checkRankings compares each branch's answer for text with the model.
+func (m model) checkRankings(t testing.TB, c index.Collection, text string, q index.Query) {
+	t.Helper()
+	ctx := context.Background()
+	vector, sparse := encodeDense(text), encodeSparse(text)
+	got, err := c.SearchDense(ctx, vector, q)
+	if want := m.rankDense(vector, q); err != nil || !slices.Equal(got, want) {
+		t.Fatalf("dense %q, k %d: got %v, want %v, error %v", text, q.K, got, want, err)
+	}
+	got, err = c.SearchSparse(ctx, sparse, q)
+	if want := m.rankSparse(sparse, q); err != nil || !slices.Equal(got, want) {
+		t.Fatalf("sparse %q, k %d: got %v, want %v, error %v", text, q.K, got, want, err)
+	}
+	m.checkLexical(t, c, text, q)
+}
+
+// checkLexical asserts that the hits are the documents that hold a word, best
+// first, and that K and Allowed cut the full ranking and change nothing else.
+func (m model) checkLexical(t testing.TB, c index.Collection, text string, q index.Query) {
+	t.Helper()
+	full, err := c.SearchLexical(context.Background(), text, index.Query{K: len(m) + 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var ids []string
+	for i, hit := range full {
+		ids = append(ids, hit.ID)
+		if !(hit.Score > 0) || i > 0 && !full[i-1].Before(hit) {
+			t.Fatalf("lexical %q: hit %d of %v is out of order", text, i, full)
+		}
+	}
+	slices.Sort(ids)
+	if want := m.withWord(text); !slices.Equal(ids, want) {
+		t.Fatalf("lexical %q: found %v, want %v", text, ids, want)
+	}
+	want := []braid.Hit{}
+	for _, hit := range full {
+		if len(want) < q.K && (q.Allowed == nil || q.Allowed.Contains(hit.ID)) {
+			want = append(want, hit)
+		}
+	}
+	got, err := c.SearchLexical(context.Background(), text, q)
+	if err != nil || !slices.Equal(got, want) {
+		t.Fatalf("lexical %q, k %d: got %v, want %v, error %v", text, q.K, got, want, err)
+	}
+}

@@ -1,0 +1,207 @@
+package embedded
+
+import (
+	"context"
+	"log/slog"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/braid-search/braid"
+	"github.com/braid-search/braid/index"
+	"github.com/braid-search/braid/index/store"
+)
+
+// Options configure an Engine. The zero value works.
+type Options struct {
+	// Log receives what happens beside the calls: a slow opening, damage, a
+	// full disk; nil discards it.
+	Log *slog.Logger
+	// ReserveBytes is disk space kept for finishing what is under way when the
+	// disk is full; 0 is store.DefaultReserveBytes.
+	ReserveBytes int64
+	// Progress is called now and then while Open reads records, from one
+	// goroutine; may be nil.
+	Progress func(Progress)
+}
+
+// Progress says how far Open is with one collection.
+type Progress struct {
+	Collection  string
+	Done, Total int // documents
+}
+
+// Engine is an index.Engine on a data folder.
+type Engine struct {
+	store *store.Store
+	log   *slog.Logger
+
+	ddl sync.Mutex // held by Create, Drop and Close
+
+	mu          sync.RWMutex // guards the fields below
+	collections map[string]*collection
+	closed      bool
+}
+
+var _ index.Engine = (*Engine)(nil)
+
+// Open opens the data folder dir, which is made if it does not exist, and
+// reads all its collections into memory. It fails with braid.Conflict when the
+// folder is in use, with braid.Corrupt when it is damaged, and with ctx.
+func Open(ctx context.Context, dir string, opts Options) (*Engine, error) {
+	if opts.Log == nil {
+		opts.Log = slog.New(slog.DiscardHandler)
+	}
+	records, err := store.Open(dir, store.Options{Log: opts.Log, ReserveBytes: opts.ReserveBytes})
+	if err != nil {
+		return nil, err
+	}
+	e := &Engine{store: records, log: opts.Log, collections: map[string]*collection{}}
+	if err := e.load(ctx, opts.Progress); err != nil {
+		_ = records.Close()
+		return nil, err
+	}
+	return e, nil
+}
+
+func (e *Engine) load(ctx context.Context, progress func(Progress)) error {
+	recorded, err := e.store.Collections()
+	if err != nil {
+		return err
+	}
+	for _, r := range recorded {
+		started := time.Now()
+		c := newCollection(e.store, r)
+		if err := c.rebuild(ctx, progress); err != nil {
+			return err
+		}
+		e.collections[r.Name] = c
+		if took := time.Since(started); took > time.Second {
+			e.log.Info("index: collection read", "collection", r.Name, "documents", r.Documents, "seconds", took.Seconds())
+		}
+	}
+	return nil
+}
+
+// Loss returns the acknowledged writes that Open found missing from the data
+// folder, or nil.
+func (e *Engine) Loss() *store.Loss { return e.store.Loss() }
+
+// Create implements index.Engine.
+func (e *Engine) Create(ctx context.Context, name string, schema index.Schema) (index.Collection, error) {
+	if err := index.ValidateName(name); err != nil {
+		return nil, err
+	}
+	if err := schema.Validate(); err != nil {
+		return nil, err
+	}
+	if err := ctx.Err(); err != nil {
+		return nil, braid.Errorf(braid.CodeOf(err), "create collection %q: %w", name, err)
+	}
+	e.ddl.Lock()
+	defer e.ddl.Unlock()
+	switch _, err := e.find(name); braid.CodeOf(err) {
+	case braid.NotFound:
+	case braid.Unavailable:
+		return nil, err
+	default:
+		return nil, braid.Errorf(braid.Conflict, "collection %q exists: drop it first or use another name", name).In("name")
+	}
+	recorded, err := e.store.Create(name, schema, time.Now().UTC())
+	if err != nil {
+		return nil, err
+	}
+	c := newCollection(e.store, recorded)
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.collections[name] = c
+	return c, nil
+}
+
+// Open implements index.Engine.
+func (e *Engine) Open(ctx context.Context, name string) (index.Collection, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, braid.Errorf(braid.CodeOf(err), "open collection %q: %w", name, err)
+	}
+	c, err := e.find(name)
+	if err != nil {
+		return nil, err
+	}
+	return c, nil
+}
+
+// Drop implements index.Engine. It returns when the disk space is free, which
+// takes a moment for a large collection.
+func (e *Engine) Drop(ctx context.Context, name string) error {
+	e.ddl.Lock()
+	defer e.ddl.Unlock()
+	c, err := e.find(name)
+	if err != nil {
+		return err
+	}
+	if err := ctx.Err(); err != nil {
+		return braid.Errorf(braid.CodeOf(err), "drop collection %q: %w", name, err)
+	}
+	if err := c.drop(); err != nil {
+		return err
+	}
+	e.mu.Lock()
+	delete(e.collections, name)
+	e.mu.Unlock()
+	e.store.Reclaim(ctx, c.recorded)
+	return nil
+}
+
+// List implements index.Engine.
+func (e *Engine) List(ctx context.Context) ([]index.Info, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, braid.Errorf(braid.CodeOf(err), "list collections: %w", err)
+	}
+	e.mu.RLock()
+	defer e.mu.RUnlock()
+	if e.closed {
+		return nil, errClosed()
+	}
+	infos := make([]index.Info, 0, len(e.collections))
+	for _, c := range e.collections {
+		infos = append(infos, c.Info())
+	}
+	slices.SortFunc(infos, func(a, b index.Info) int { return strings.Compare(a.Name, b.Name) })
+	return infos, nil
+}
+
+// Close implements index.Engine.
+func (e *Engine) Close() error {
+	e.ddl.Lock()
+	defer e.ddl.Unlock()
+	e.mu.Lock()
+	e.closed = true
+	open := e.collections
+	e.collections = nil
+	e.mu.Unlock()
+	for _, c := range open {
+		c.retire(errClosed())
+	}
+	return e.store.Close()
+}
+
+// find returns the open collection called name.
+func (e *Engine) find(name string) (*collection, error) {
+	e.mu.RLock()
+	defer e.mu.RUnlock()
+	if e.closed {
+		return nil, errClosed()
+	}
+	c, ok := e.collections[name]
+	if !ok {
+		return nil, errNotFound(name)
+	}
+	return c, nil
+}
+
+func errClosed() error { return braid.Errorf(braid.Unavailable, "the index is closed") }
+
+func errNotFound(name string) error {
+	return braid.Errorf(braid.NotFound, "collection %.80q does not exist", name).In("name")
+}

@@ -1,0 +1,72 @@
+package embedded
+
+import (
+	"context"
+
+	"github.com/braid-search/braid"
+	"github.com/braid-search/braid/index"
+	"github.com/braid-search/braid/index/topk"
+)
+
+// SearchDense implements index.Collection.
+func (c *collection) SearchDense(ctx context.Context, vector []float32, q index.Query) ([]braid.Hit, error) {
+	if err := c.recorded.Schema.ValidateDense(vector); err != nil {
+		return nil, err
+	}
+	return c.search(ctx, q, func(scan topk.Scan) ([]topk.Match, error) {
+		return c.dense.Search(ctx, vector, scan)
+	})
+}
+
+// SearchSparse implements index.Collection.
+func (c *collection) SearchSparse(ctx context.Context, vector braid.SparseVector, q index.Query) ([]braid.Hit, error) {
+	if err := c.recorded.Schema.ValidateSparse(vector); err != nil {
+		return nil, err
+	}
+	return c.search(ctx, q, func(scan topk.Scan) ([]topk.Match, error) {
+		return c.sparse.Search(ctx, vector, scan)
+	})
+}
+
+// SearchLexical implements index.Collection.
+func (c *collection) SearchLexical(ctx context.Context, text string, q index.Query) ([]braid.Hit, error) {
+	return c.search(ctx, q, func(scan topk.Scan) ([]topk.Match, error) {
+		return c.lexical.Search(text, scan), nil
+	})
+}
+
+// search runs one branch and names what it found.
+func (c *collection) search(ctx context.Context, q index.Query, find func(topk.Scan) ([]topk.Match, error)) ([]braid.Hit, error) {
+	if err := q.Validate(); err != nil {
+		return nil, err
+	}
+	c.mu.RLock()
+	defer c.mu.RUnlock()
+	if c.gone != nil {
+		return nil, c.gone
+	}
+	if err := ctx.Err(); err != nil {
+		return nil, braid.Errorf(braid.CodeOf(err), "search collection %q: %w", c.recorded.Name, err)
+	}
+	matches, err := find(c.scan(q))
+	if err != nil {
+		return nil, err
+	}
+	hits := make([]braid.Hit, len(matches))
+	for i, m := range matches {
+		hits[i] = braid.Hit{ID: c.slots[m.Ord].id, Score: m.Score}
+	}
+	return hits, nil
+}
+
+// scan puts q in terms of ordinals, with ties in the order of ids.
+func (b *branches) scan(q index.Query) topk.Scan {
+	scan := topk.Scan{
+		K:      q.K,
+		Before: func(x, y uint32) bool { return b.slots[x].id < b.slots[y].id },
+	}
+	if q.Allowed != nil {
+		scan.Allowed = func(ord uint32) bool { return q.Allowed.Contains(b.slots[ord].id) }
+	}
+	return scan
+}

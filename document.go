@@ -27,8 +27,8 @@ type Document struct {
 	Title string `json:"title,omitempty"`
 	// Text is what is searched. A document has a title or a text, or both.
 	Text string `json:"text"`
-	// Payload is a JSON object returned with every hit, byte for byte as it was
-	// stored; nil means none.
+	// Payload is a JSON object returned with every hit as it was sent, keys in
+	// order and numbers with all their digits; nil means none.
 	Payload json.RawMessage `json:"payload,omitempty"`
 }
 

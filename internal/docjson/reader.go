@@ -69,7 +69,7 @@ func (r *Reader) Next() (braid.Document, error) {
 		return braid.Document{}, r.at(err)
 	}
 	if first, dup := r.seen[d.ID]; dup {
-		return braid.Document{}, r.at(braid.Errorf(braid.Conflict, "document id %q was used before, at %s: send each id once", d.ID, first).In("id"))
+		return braid.Document{}, r.at(braid.Errorf(braid.InvalidArgument, "document id %q was used before, at %s: send each id once", d.ID, first).In("id"))
 	}
 	r.seen[d.ID] = r.place()
 	return d, nil

@@ -69,7 +69,7 @@ func TestReaderNamesThePlace(t *testing.T) {
 		"number as id":         {spoil(3, `{"id":3,"text":"x"}`), braid.InvalidArgument, []string{"line 3:", "id must be a string, got number"}, 2},
 		"unknown field":        {spoil(3, `{"id":"d3","txt":"x"}`), braid.InvalidArgument, []string{"line 3:", `unknown field "txt"`, "known are id"}, 2},
 		"no id":                {spoil(4, `{"text":"x"}`), braid.InvalidArgument, []string{"line 4:", "id is empty"}, 3},
-		"twice":                {spoil(9, `{"id":"d2","text":"x"}`), braid.Conflict, []string{"line 9:", `"d2"`, "line 2"}, 8},
+		"twice":                {spoil(9, `{"id":"d2","text":"x"}`), braid.InvalidArgument, []string{"line 9:", `"d2"`, "line 2"}, 8},
 		"not UTF-8":            {spoil(5, "{\"id\":\"d5\",\"text\":\"caf\xe9\"}"), braid.InvalidArgument, []string{"line 5:", "UTF-8"}, 4},
 		"10 MB text":           {spoil(2, `{"id":"d2","text":"`+strings.Repeat("x", 10<<20)+`"}`), braid.TooLarge, []string{"line 2:", "the limit is 1048576"}, 1},
 		"endless line":         {spoil(2, `{"id":"d2","text":"`+strings.Repeat("x", 20<<20)), braid.TooLarge, []string{"line 2:"}, 1},

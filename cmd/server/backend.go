@@ -1,0 +1,63 @@
+package main
+
+import (
+	"context"
+	"io"
+	"log/slog"
+
+	"github.com/spf13/cobra"
+
+	"github.com/braid-search/braid"
+	"github.com/braid-search/braid/index"
+	"github.com/braid-search/braid/internal/httpapi"
+	"github.com/braid-search/braid/search"
+)
+
+// backend is where index, search and eval do their work: this process or a
+// running server.
+type backend interface {
+	// Create makes the collection or finds that it is there.
+	Create(ctx context.Context, name string) (index.Info, error)
+	Ingest(ctx context.Context, name string, docs []braid.Document) (search.IngestResult, error)
+	Search(ctx context.Context, name string, req search.Request) (*search.Response, error)
+	Close() error
+}
+
+// backendConfig holds the flags that choose a backend.
+type backendConfig struct {
+	localConfig
+	server string
+}
+
+func (c *backendConfig) register(cmd *cobra.Command) {
+	c.localConfig.register(cmd.Flags())
+	cmd.Flags().StringVar(&c.server, "server", "", "work on the running server at this address, such as http://127.0.0.1:8080, instead of --data")
+}
+
+// open returns the backend the flags ask for; log lines go to stderr.
+func (c backendConfig) open(ctx context.Context, stderr io.Writer) (backend, error) {
+	if c.server != "" {
+		client, err := httpapi.NewClient(c.server)
+		if err != nil {
+			return nil, err
+		}
+		return client, nil
+	}
+	l, err := openLocal(ctx, c.localConfig, slog.New(slog.NewTextHandler(stderr, &slog.HandlerOptions{Level: slog.LevelWarn})))
+	if err != nil {
+		return nil, err
+	}
+	return inProcess{l}, nil
+}
+
+// inProcess gives a local service the shape of a backend.
+type inProcess struct{ *local }
+
+func (p inProcess) Create(ctx context.Context, name string) (index.Info, error) {
+	info, _, err := p.local.Create(ctx, name)
+	return info, err
+}
+
+func (p inProcess) Ingest(ctx context.Context, name string, docs []braid.Document) (search.IngestResult, error) {
+	return p.local.Ingest(ctx, name, docs, nil)
+}

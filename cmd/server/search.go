@@ -1,0 +1,185 @@
+package main
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/braid-search/braid"
+	"github.com/braid-search/braid/fusion"
+	"github.com/braid-search/braid/internal/strictjson"
+	"github.com/braid-search/braid/search"
+)
+
+// searchFlags are the flags that make a search.Request.
+type searchFlags struct {
+	mode, method                string
+	limit, candidates, depth, k int
+	rerank                      bool
+	weights                     []string
+	minScore                    float64
+	collection, queriesFile     string
+	asJSON, compare             bool
+}
+
+func newSearchCommand() *cobra.Command {
+	var cfg backendConfig
+	var f searchFlags
+	cmd := &cobra.Command{
+		Use:   "search [flags] QUERY",
+		Short: "Ask a collection",
+		Long: `Ask a collection, and see for each hit which branch found it at which rank, where
+fusion put it, what the cross-encoder said, and what each stage cost.
+
+--compare answers the query in every mode and puts the answers side by side.
+--queries FILE asks each line of a file: {"text": "…"}, optionally with
+"relevant": ["id", …], which are then marked ✓, and "shows": "a remark".`,
+		Example: `  braid search "how do I prime the pump"
+  braid search --mode lexical ERR-104
+  braid search --fusion minmax --weights dense=2 --rerank=false "reset the pump"
+  braid search --compare --queries demo/queries.jsonl --collection demo`,
+		Args: func(cmd *cobra.Command, args []string) error {
+			if f.queriesFile != "" {
+				return exactly(0)(cmd, args)
+			}
+			return exactly(1)(cmd, args)
+		},
+		RunE: func(cmd *cobra.Command, args []string) (err error) {
+			queries := []query{{Text: strings.Join(args, "")}}
+			if f.queriesFile != "" {
+				if queries, err = readQueries(f.queriesFile); err != nil {
+					return err
+				}
+			}
+			req, err := f.request(cmd.Flags())
+			if err != nil {
+				return err
+			}
+			b, err := cfg.open(cmd.Context(), cmd.ErrOrStderr())
+			if err != nil {
+				return err
+			}
+			defer func() { err = errors.Join(err, b.Close()) }()
+			out := &printer{out: cmd.OutOrStdout()}
+			for _, q := range queries {
+				req.Query = q.Text
+				if f.compare {
+					err = compare(cmd.Context(), b, f.collection, q, req, out, f.asJSON)
+				} else {
+					err = ask(cmd.Context(), b, f.collection, q, req, out, f.asJSON)
+				}
+				if err != nil {
+					return err
+				}
+			}
+			return out.err
+		},
+	}
+	cfg.register(cmd)
+	f.register(cmd.Flags())
+	return cmd
+}
+
+func (f *searchFlags) register(flags *pflag.FlagSet) {
+	flags.StringVar(&f.collection, "collection", defaultCollection, "collection to ask")
+	flags.StringVar(&f.mode, "mode", string(search.ModeHybrid), "dense, sparse, lexical or hybrid")
+	flags.IntVar(&f.limit, "limit", search.DefaultLimit, "hits to return")
+	flags.IntVar(&f.candidates, "candidates", search.DefaultCandidates, "documents each branch retrieves")
+	flags.BoolVar(&f.rerank, "rerank", true, "let the cross-encoder order the top (default: on in mode hybrid)")
+	flags.IntVar(&f.depth, "rerank-depth", search.DefaultRerankDepth, "candidates the cross-encoder scores")
+	f.registerFusion(flags)
+	flags.Float64Var(&f.minScore, "min-score", 0, "drop hits that score less")
+	flags.StringVar(&f.queriesFile, "queries", "", "ask each query of this JSON lines file")
+	flags.BoolVar(&f.compare, "compare", false, "put the answers of all modes side by side")
+	flags.BoolVar(&f.asJSON, "json", false, "print answers as JSON, one a line")
+}
+
+func (f *searchFlags) registerFusion(flags *pflag.FlagSet) {
+	flags.StringVar(&f.method, "fusion", string(fusion.RRF), "rrf, minmax or dbsf")
+	flags.IntVar(&f.k, "k", fusion.DefaultK, "constant of rrf")
+	flags.StringSliceVar(&f.weights, "weights", nil, "weight of branches, such as dense=2,lexical=0.5; others weigh 1")
+}
+
+// request holds what was asked for; what was not is left to the service's
+// defaults.
+func (f *searchFlags) request(flags *pflag.FlagSet) (search.Request, error) {
+	req := search.Request{Mode: search.Mode(f.mode)}
+	for name, field := range map[string]struct {
+		value *int
+		to    **int
+	}{"limit": {&f.limit, &req.Limit}, "candidates": {&f.candidates, &req.Candidates}, "rerank-depth": {&f.depth, &req.RerankDepth}} {
+		if flags.Changed(name) {
+			*field.to = field.value
+		}
+	}
+	if flags.Changed("rerank") {
+		req.Rerank = &f.rerank
+	}
+	if flags.Changed("min-score") {
+		req.MinScore = &f.minScore
+	}
+	if flags.Changed("fusion") || flags.Changed("k") || flags.Changed("weights") {
+		req.Fusion = &search.Fusion{Method: fusion.Method(f.method), Weights: map[braid.Branch]float64{}}
+		if flags.Changed("k") {
+			req.Fusion.K = &f.k
+		}
+	}
+	for _, w := range f.weights {
+		branch, value, _ := strings.Cut(w, "=")
+		weight, err := strconv.ParseFloat(value, 64)
+		if err != nil {
+			return req, braid.Errorf(braid.InvalidArgument, "--weights %q: want BRANCH=NUMBER, such as dense=2", w)
+		}
+		req.Fusion.Weights[braid.Branch(branch)] = weight
+	}
+	return req, nil
+}
+
+// query is one line of a --queries file.
+type query struct {
+	ID       string   `json:"id"`
+	BEIR     string   `json:"_id"`
+	Text     string   `json:"text"`
+	Relevant []string `json:"relevant"`
+	Shows    string   `json:"shows"`
+}
+
+func readQueries(name string) ([]query, error) {
+	data, err := os.ReadFile(name)
+	if err != nil {
+		return nil, braid.Errorf(braid.NotFound, "open queries: %w", err)
+	}
+	var queries []query
+	for i, line := range strings.Split(string(data), "\n") {
+		if strings.TrimSpace(line) == "" {
+			continue
+		}
+		var q query
+		if err := strictjson.Decode([]byte(line), &q); err != nil {
+			return nil, fmt.Errorf("%s, line %d: %w", name, i+1, err)
+		}
+		if q.ID == "" {
+			q.ID = q.BEIR
+		}
+		queries = append(queries, q)
+	}
+	if len(queries) == 0 {
+		return nil, braid.Errorf(braid.InvalidArgument, "%s holds no query", name)
+	}
+	return queries, nil
+}
+
+func encodeLine(p *printer, v any) {
+	data, err := json.Marshal(v)
+	if err != nil {
+		p.err = errors.Join(p.err, err)
+		return
+	}
+	p.line("%s", data)
+}

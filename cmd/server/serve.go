@@ -1,0 +1,166 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/http"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/braid-search/braid"
+	"github.com/braid-search/braid/internal/httpapi"
+)
+
+const (
+	shutdownGrace     = 30 * time.Second // for requests under way after a signal
+	readHeaderTimeout = 10 * time.Second
+	readTimeout       = 5 * time.Minute // for the whole request; large uploads on slow lines
+	idleTimeout       = 2 * time.Minute
+	// readyInterval bounds how often /readyz runs a real inference.
+	readyInterval = 5 * time.Second
+)
+
+type serveConfig struct {
+	localConfig
+	listen        string
+	logLevel      string
+	searchTimeout time.Duration
+}
+
+func newServeCommand() *cobra.Command {
+	var cfg serveConfig
+	cmd := &cobra.Command{
+		Use:   "serve",
+		Short: "Serve search over HTTP",
+		Long: `Serve collections, documents and search over HTTP; docs/api.md lists the routes.
+
+The server listens once its models have passed a self-test, logs to standard
+error, one line a request, and stops on SIGINT or SIGTERM when the requests under
+way are answered (a second signal stops it at once).`,
+		Example: `  braid serve --data /var/lib/braid --listen :8080
+  curl -X PUT localhost:8080/v1/collections/docs
+  curl localhost:8080/v1/collections/docs/documents --data-binary @docs.jsonl
+  curl localhost:8080/v1/collections/docs/search -d '{"query": "reset the pump"}'`,
+		Args: exactly(0),
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			level, err := parseLevel(cfg.logLevel)
+			if err != nil {
+				return err
+			}
+			log := slog.New(slog.NewTextHandler(cmd.ErrOrStderr(), &slog.HandlerOptions{Level: level}))
+			return serve(cmd.Context(), cfg, log)
+		},
+	}
+	cfg.register(cmd.Flags())
+	cmd.Flags().StringVar(&cfg.listen, "listen", "127.0.0.1:8080", "address to listen at; port 0 takes a free one")
+	cmd.Flags().StringVar(&cfg.logLevel, "log-level", "info", "debug, info, warn or error")
+	cmd.Flags().DurationVar(&cfg.searchTimeout, "search-timeout", httpapi.DefaultSearchTimeout, "what a search has not done by then is left out of its answer")
+	return cmd
+}
+
+// serve runs until ctx ends.
+func serve(ctx context.Context, cfg serveConfig, log *slog.Logger) (err error) {
+	if cfg.searchTimeout <= 0 {
+		return braid.Errorf(braid.InvalidArgument, "--search-timeout is %s, want more than 0", cfg.searchTimeout)
+	}
+	begun := time.Now()
+	l, err := openLocal(ctx, cfg.localConfig, log)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, l.Close()) }()
+
+	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", cfg.listen)
+	if err != nil {
+		return braid.Errorf(braid.Unavailable, "listen at %q: %w: choose another address with --listen", cfg.listen, err)
+	}
+	handler := httpapi.New(httpapi.Options{
+		Search:        l.Service,
+		Ready:         l.readiness(ctx, readyInterval),
+		Info:          l.info(begun),
+		Log:           log,
+		SearchTimeout: cfg.searchTimeout,
+	})
+	server := &http.Server{
+		Handler:           handler,
+		ReadHeaderTimeout: readHeaderTimeout,
+		ReadTimeout:       readTimeout,
+		IdleTimeout:       idleTimeout,
+		ErrorLog:          slog.NewLogLogger(log.Handler(), slog.LevelWarn),
+	}
+	log.Info("listening", "address", listener.Addr().String(), "version", version, "data", cfg.data,
+		"provider", l.runtime.Info().Provider, "started_in", time.Since(begun).Round(time.Millisecond))
+
+	done := make(chan error, 1)
+	go func() { done <- server.Serve(listener) }()
+	select {
+	case err := <-done:
+		return fmt.Errorf("serve: %w", err)
+	case <-ctx.Done():
+	}
+	log.Info("stopping", "grace", shutdownGrace)
+	grace, cancel := context.WithTimeout(context.WithoutCancel(ctx), shutdownGrace)
+	defer cancel()
+	if err := server.Shutdown(grace); err != nil {
+		log.Warn("requests under way were cut off", "err", err)
+		err = server.Close()
+		if err != nil {
+			log.Warn("close listener", "err", err)
+		}
+	}
+	<-done
+	log.Info("stopped")
+	return nil
+}
+
+// readiness reports why requests cannot be served: the process is stopping, or a
+// model fails its self-test, which runs at most once per interval.
+func (l *local) readiness(stopping context.Context, interval time.Duration) func(context.Context) error {
+	type verdict struct {
+		at  time.Time
+		err error
+	}
+	last := make(chan verdict, 1)   // holds the latest verdict; taking it is the lock
+	last <- verdict{at: time.Now()} // start-up has just tested
+	return func(ctx context.Context) error {
+		if stopping.Err() != nil {
+			return braid.Errorf(braid.Unavailable, "the server is stopping")
+		}
+		var v verdict
+		select {
+		case v = <-last:
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+		if time.Since(v.at) >= interval {
+			v = verdict{err: l.runtime.SelfTest(ctx), at: time.Now()}
+		}
+		last <- v
+		return v.err
+	}
+}
+
+// info describes the process for /info.
+func (l *local) info(begun time.Time) func(context.Context) (httpapi.Info, error) {
+	return func(ctx context.Context) (httpapi.Info, error) {
+		collections, err := l.List(ctx)
+		if err != nil {
+			return httpapi.Info{}, err
+		}
+		info := httpapi.Info{
+			Version: version,
+			Models:  l.loaded,
+			Runtime: l.runtime.Info(),
+			Uptime:  time.Since(begun).Seconds(),
+			Data:    httpapi.DataFolder{Collections: len(collections)},
+		}
+		for _, c := range collections {
+			info.Data.Documents += c.Documents
+		}
+		return info, nil
+	}
+}

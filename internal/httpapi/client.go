@@ -1,0 +1,119 @@
+package httpapi
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"strings"
+
+	"github.com/braid-search/braid"
+	"github.com/braid-search/braid/index"
+	"github.com/braid-search/braid/search"
+)
+
+// Client speaks to a running server. It is safe for concurrent use. Errors of
+// the server come back as *braid.Error with the server's code and text.
+type Client struct {
+	base string
+	http *http.Client
+}
+
+// NewClient returns a client of the server at base, for example
+// "http://127.0.0.1:8080".
+func NewClient(base string) (*Client, error) {
+	u, err := url.Parse(base)
+	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" {
+		return nil, braid.Errorf(braid.InvalidArgument, "server address %q: want http://HOST:PORT", base)
+	}
+	return &Client{base: strings.TrimRight(base, "/"), http: &http.Client{}}, nil
+}
+
+// Create makes a collection or finds that it exists already.
+func (c *Client) Create(ctx context.Context, name string) (index.Info, error) {
+	var info index.Info
+	return info, c.call(ctx, http.MethodPut, collectionPath(name), nil, &info)
+}
+
+// Collection describes one collection.
+func (c *Client) Collection(ctx context.Context, name string) (index.Info, error) {
+	var info index.Info
+	return info, c.call(ctx, http.MethodGet, collectionPath(name), nil, &info)
+}
+
+// Ingest stores documents; they must fit into one request (MaxDocumentsBody).
+func (c *Client) Ingest(ctx context.Context, name string, docs []braid.Document) (search.IngestResult, error) {
+	var result search.IngestResult
+	return result, c.call(ctx, http.MethodPost, collectionPath(name)+"/documents", docs, &result)
+}
+
+// Search answers one query.
+func (c *Client) Search(ctx context.Context, name string, req search.Request) (*search.Response, error) {
+	var answer search.Response
+	if err := c.call(ctx, http.MethodPost, collectionPath(name)+"/search", req, &answer); err != nil {
+		return nil, err
+	}
+	return &answer, nil
+}
+
+// Info says what the server runs.
+func (c *Client) Info(ctx context.Context) (Info, error) {
+	var info Info
+	return info, c.call(ctx, http.MethodGet, "/info", nil, &info)
+}
+
+// Close drops idle connections.
+func (c *Client) Close() error {
+	c.http.CloseIdleConnections()
+	return nil
+}
+
+func collectionPath(name string) string { return "/v1/collections/" + url.PathEscape(name) }
+
+func (c *Client) call(ctx context.Context, method, path string, in, out any) error {
+	var payload io.Reader
+	if in != nil {
+		data, err := json.Marshal(in)
+		if err != nil {
+			return fmt.Errorf("encode request: %w", err)
+		}
+		payload = bytes.NewReader(data)
+	}
+	req, err := http.NewRequestWithContext(ctx, method, c.base+path, payload)
+	if err != nil {
+		return fmt.Errorf("make request: %w", err)
+	}
+	req.Header.Set("Content-Type", "application/json")
+	resp, err := c.http.Do(req)
+	if err != nil {
+		if ctx.Err() != nil {
+			return fmt.Errorf("%s %s: %w", method, path, ctx.Err())
+		}
+		return braid.Errorf(braid.Unavailable, "no answer from %s: %w: is the server running?", c.base, errors.Unwrap(err))
+	}
+	defer func() { _ = resp.Body.Close() }() // it was only read
+	if resp.StatusCode >= 300 {
+		return remoteError(resp)
+	}
+	if err := json.NewDecoder(resp.Body).Decode(out); err != nil {
+		return braid.Errorf(braid.Internal, "%s %s: the answer is not the JSON expected: %w", method, path, err)
+	}
+	return nil
+}
+
+// remoteError turns an error answer back into the error it was made of.
+func remoteError(resp *http.Response) error {
+	var shape errorBody
+	data, err := io.ReadAll(io.LimitReader(resp.Body, MaxSearchBody))
+	if err == nil {
+		err = json.Unmarshal(data, &shape)
+	}
+	if err != nil || shape.Error.Code == "" {
+		return braid.Errorf(braid.Unavailable, "%s answered %s, which is not an answer of braid: is this its address?", resp.Request.URL, resp.Status)
+	}
+	return &braid.Error{Code: shape.Error.Code, Message: shape.Error.Message, Field: shape.Error.Field}
+}

@@ -1,0 +1,10 @@
+// Package httpapi puts the search service on HTTP: routes, wire formats, limits
+// and the mapping of errors to statuses.
+//
+// Every error has one shape, {"error": {"code", "message", "field",
+// "request_id"}}, and every code one status (see Status). The routes of this
+// project are strict: an unknown field is an error. Handlers hold no state of
+// their own; the Server is safe for concurrent use.
+//
+// Client is the Go side of the same routes, used by the command line.
+package httpapi

@@ -1,0 +1,67 @@
+package httpapi
+
+import (
+	"net/http"
+
+	"github.com/gin-gonic/gin"
+
+	"github.com/braid-search/braid"
+)
+
+// statusClientClosedRequest is the de-facto status (from nginx) for a caller
+// that went away; nobody reads it but the log.
+const statusClientClosedRequest = 499
+
+// Status returns the HTTP status of an error code.
+func Status(code braid.Code) int {
+	switch code {
+	case braid.InvalidArgument:
+		return http.StatusBadRequest
+	case braid.TooLarge:
+		return http.StatusRequestEntityTooLarge
+	case braid.NotFound:
+		return http.StatusNotFound
+	case braid.Conflict:
+		return http.StatusConflict
+	case braid.Overloaded:
+		return http.StatusTooManyRequests
+	case braid.Unavailable:
+		return http.StatusServiceUnavailable
+	case braid.DeadlineExceeded:
+		return http.StatusGatewayTimeout
+	case braid.Canceled:
+		return statusClientClosedRequest
+	case braid.StorageFull:
+		return http.StatusInsufficientStorage
+	}
+	// Corrupt and Internal: nothing the caller can do differently.
+	return http.StatusInternalServerError
+}
+
+// errorBody is the one shape of an error.
+type errorBody struct {
+	Error errorDetail `json:"error"`
+}
+
+type errorDetail struct {
+	Code      braid.Code `json:"code"`
+	Message   string     `json:"message"`
+	Field     string     `json:"field,omitempty"`
+	RequestID string     `json:"request_id,omitempty"`
+}
+
+// fail answers with err and leaves it in the context for the request log.
+func fail(c *gin.Context, err error) {
+	_ = c.Error(err)
+	failWith(c, Status(braid.CodeOf(err)), err)
+}
+
+func failWith(c *gin.Context, status int, err error) {
+	shown := braid.Public(err)
+	if shown.Code == braid.Overloaded {
+		c.Header("Retry-After", "1")
+	}
+	c.AbortWithStatusJSON(status, errorBody{errorDetail{
+		Code: shown.Code, Message: shown.Message, Field: shown.Field, RequestID: requestID(c),
+	}})
+}

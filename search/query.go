@@ -1,0 +1,266 @@
+package search
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"github.com/braid-search/braid"
+	"github.com/braid-search/braid/fusion"
+	"github.com/braid-search/braid/index"
+	"github.com/braid-search/braid/inference"
+)
+
+// Search answers one query over the collection called name.
+//
+// It fails when the request is malformed, the collection does not exist, the
+// caller went away, or no branch could answer; anything less is an answer with
+// Degraded set. When ctx has a deadline, the stages that do not finish in time
+// are left out of the answer.
+func (s *Service) Search(ctx context.Context, name string, req Request) (*Response, error) {
+	start := time.Now()
+	p, err := req.plan(s.models.Pair != nil)
+	if err != nil {
+		return nil, err
+	}
+	c, err := s.engine.Open(ctx, name)
+	if err != nil {
+		return nil, err
+	}
+	branches, err := p.branchesIn(c.Info())
+	if err != nil {
+		return nil, err
+	}
+	answer := &Response{Hits: []Hit{}, Mode: p.Mode, Candidates: map[braid.Branch]int{}}
+
+	found, err := s.retrieve(ctx, c, p, branches, answer)
+	if err != nil {
+		return nil, err
+	}
+	answer.Timings.FirstStage = milliseconds(time.Since(start))
+
+	hits, err := fuse(p, found, &answer.Timings)
+	if err != nil {
+		return nil, err
+	}
+	// From here on the time is spent on what has been found already: a deadline
+	// may cut the rerank short, but not keep the answer back.
+	finishing := context.WithoutCancel(ctx)
+	hits, tokens, err := fetch(finishing, c, hits, p.wanted(), &answer.Timings)
+	if err != nil {
+		return nil, err
+	}
+	if p.rerank {
+		hits = s.rerank(ctx, c.Info(), p, hits, tokens, answer)
+	}
+	answer.Hits = page(p, hits)
+	answer.Timings.Total = milliseconds(time.Since(start))
+	if ctx.Err() == context.Canceled {
+		return nil, ctx.Err()
+	}
+	return answer, nil
+}
+
+// branchesIn returns the branches of the mode that the collection has.
+func (p plan) branchesIn(info index.Info) ([]braid.Branch, error) {
+	var branches []braid.Branch
+	for _, b := range p.Mode.branches() {
+		if b == braid.Dense && info.Schema.Dense.Name == "" || b == braid.Sparse && info.Schema.Sparse.Name == "" {
+			continue
+		}
+		branches = append(branches, b)
+	}
+	if len(branches) == 0 {
+		return nil, braid.Errorf(braid.InvalidArgument, "collection %q was made without a %s branch: use another mode", info.Name, p.Mode).In("mode")
+	}
+	return branches, nil
+}
+
+// wanted is the number of documents the later stages need.
+func (p plan) wanted() int {
+	if p.rerank {
+		return max(p.limit, p.depth)
+	}
+	return p.limit
+}
+
+// branchResult is what one branch brought back.
+type branchResult struct {
+	branch braid.Branch
+	hits   []braid.Hit
+	usage  inference.Usage
+	timing inference.Timing // of the encoder
+	search time.Duration    // of the index
+	err    error
+}
+
+// retrieve runs every branch side by side and waits for all of them. A branch
+// that failed has no hits and is named in the answer; the error is set when
+// every branch failed.
+func (s *Service) retrieve(ctx context.Context, c index.Collection, p plan, branches []braid.Branch, answer *Response) ([]branchResult, error) {
+	results := make([]branchResult, len(branches))
+	var wg sync.WaitGroup
+	for i, b := range branches {
+		wg.Go(func() { results[i] = s.runBranch(ctx, c, b, p) })
+	}
+	wg.Wait()
+
+	failed := 0
+	for i, r := range results {
+		answer.Timings.addBranch(r)
+		answer.Query.Tokens = max(answer.Query.Tokens, r.usage.Tokens)
+		answer.Query.Truncated = answer.Query.Truncated || r.usage.Truncated
+		if r.err != nil {
+			failed++
+			results[i].hits = nil
+			continue
+		}
+		answer.Candidates[r.branch] = len(r.hits)
+	}
+	if failed == len(results) {
+		return nil, results[0].err
+	}
+	for _, r := range results {
+		if r.err != nil {
+			answer.Degraded = append(answer.Degraded, s.degrade(ctx, c.Info().Name, string(r.branch), r.err))
+		}
+	}
+	return results, nil
+}
+
+// runBranch encodes the query for one branch and retrieves.
+func (s *Service) runBranch(ctx context.Context, c index.Collection, b braid.Branch, p plan) branchResult {
+	r := branchResult{branch: b}
+	q := index.Query{K: p.candidates}
+	text := inference.Request{Texts: []string{p.Query}, Role: inference.RoleQuery, Lane: inference.LaneQuery}
+	var retrieve func() ([]braid.Hit, error)
+	switch b {
+	case braid.Dense:
+		if r.err = s.fitsDense(c.Info().Schema); r.err != nil {
+			return r
+		}
+		var out []inference.Embedding
+		if out, r.timing, r.err = s.models.Dense.Embed(ctx, text); r.err != nil {
+			return r
+		}
+		r.usage = out[0].Usage
+		retrieve = func() ([]braid.Hit, error) { return c.SearchDense(ctx, out[0].Vector, q) }
+	case braid.Sparse:
+		if r.err = s.fitsSparse(c.Info().Schema); r.err != nil {
+			return r
+		}
+		var out []inference.Expansion
+		if out, r.timing, r.err = s.models.Sparse.Expand(ctx, text); r.err != nil {
+			return r
+		}
+		r.usage = out[0].Usage
+		retrieve = func() ([]braid.Hit, error) { return c.SearchSparse(ctx, out[0].Vector, q) }
+	case braid.Lexical:
+		retrieve = func() ([]braid.Hit, error) { return c.SearchLexical(ctx, p.Query, q) }
+	}
+	start := time.Now()
+	r.hits, r.err = retrieve()
+	r.search = time.Since(start)
+	return r
+}
+
+func (t *Timings) addBranch(r branchResult) {
+	t.Queue = max(t.Queue, milliseconds(r.timing.Queue))
+	t.Tokenise = max(t.Tokenise, milliseconds(r.timing.Tokenise))
+	switch r.branch {
+	case braid.Dense:
+		t.DenseEncode, t.DenseSearch = milliseconds(r.timing.Compute), milliseconds(r.search)
+	case braid.Sparse:
+		t.SparseEncode, t.SparseSearch = milliseconds(r.timing.Compute), milliseconds(r.search)
+	case braid.Lexical:
+		t.LexicalSearch = milliseconds(r.search)
+	}
+}
+
+// fuse merges the rankings of a hybrid query; a mode of one branch keeps that
+// branch's ranking and scores.
+func fuse(p plan, found []branchResult, timings *Timings) ([]Hit, error) {
+	start := time.Now()
+	defer func() { timings.Fuse = milliseconds(time.Since(start)) }()
+	if p.Mode != ModeHybrid {
+		only := found[0]
+		hits := make([]Hit, len(only.hits))
+		for i, h := range only.hits {
+			hits[i] = Hit{ID: h.ID, Score: h.Score, ScoreType: ScoreType(only.branch),
+				Branches: map[braid.Branch]Found{only.branch: {Rank: i + 1, Score: h.Score}}}
+		}
+		return hits, nil
+	}
+	rankings := make([]fusion.Ranking, len(found))
+	for i, r := range found {
+		rankings[i] = fusion.Ranking{Branch: r.branch, Weight: p.Fusion.weight(r.branch), Hits: r.hits}
+	}
+	fused, err := fusion.Fuse(rankings, p.Fusion.options())
+	if err != nil {
+		return nil, err
+	}
+	hits := make([]Hit, len(fused))
+	for i, f := range fused {
+		hits[i] = Hit{ID: f.ID, Score: f.Score, ScoreType: ScoreFused,
+			Branches: make(map[braid.Branch]Found, len(f.Votes)),
+			Fused:    &Found{Rank: i + 1, Score: f.Score}}
+		for _, v := range f.Votes {
+			hits[i].Branches[v.Branch] = Found{Rank: v.Rank, Score: v.Score, Contribution: &v.Contribution}
+		}
+	}
+	return hits, nil
+}
+
+// fetch reads the documents of the first n hits and returns those that are
+// still there with the token ids stored with them. A document deleted since it
+// was retrieved is no hit any more; the next one takes its place.
+func fetch(ctx context.Context, c index.Collection, hits []Hit, n int, timings *Timings) ([]Hit, [][]uint32, error) {
+	start := time.Now()
+	defer func() { timings.Fetch = milliseconds(time.Since(start)) }()
+	kept := make([]Hit, 0, min(n, len(hits)))
+	tokens := make([][]uint32, 0, cap(kept))
+	for len(kept) < n && len(hits) > 0 {
+		next := hits[:min(n-len(kept), len(hits))]
+		hits = hits[len(next):]
+		ids := make([]string, len(next))
+		for i, h := range next {
+			ids[i] = h.ID
+		}
+		stored, err := c.Get(ctx, ids)
+		if err != nil {
+			return nil, nil, err
+		}
+		for _, h := range next {
+			if len(stored) == 0 {
+				break
+			}
+			if stored[0].Document.ID != h.ID {
+				continue
+			}
+			d := stored[0].Document
+			h.Title, h.Text, h.Payload = d.Title, d.Text, d.Payload
+			kept = append(kept, h)
+			tokens = append(tokens, stored[0].Tokens)
+			stored = stored[1:]
+		}
+	}
+	return kept, tokens, nil
+}
+
+// page applies the score threshold, cuts the list and numbers what is left.
+func page(p plan, hits []Hit) []Hit {
+	if p.MinScore != nil {
+		kept := hits[:0]
+		for _, h := range hits {
+			if h.Score >= *p.MinScore && (!p.rerank || h.Rerank != nil) {
+				kept = append(kept, h)
+			}
+		}
+		hits = kept
+	}
+	hits = hits[:min(p.limit, len(hits))]
+	for i := range hits {
+		hits[i].Rank = i + 1
+	}
+	return hits
+}

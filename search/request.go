@@ -1,0 +1,200 @@
+package search
+
+import (
+	"errors"
+	"math"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/braid-search/braid"
+	"github.com/braid-search/braid/fusion"
+)
+
+// Mode says which branches answer a query.
+type Mode string
+
+const (
+	ModeDense   Mode = "dense"
+	ModeSparse  Mode = "sparse"
+	ModeLexical Mode = "lexical"
+	ModeHybrid  Mode = "hybrid" // all branches the collection has, fused
+)
+
+// Modes returns every mode in the order they are shown.
+func Modes() []Mode { return []Mode{ModeDense, ModeSparse, ModeLexical, ModeHybrid} }
+
+// branches returns the branches a mode asks for.
+func (m Mode) branches() []braid.Branch {
+	switch m {
+	case ModeDense:
+		return []braid.Branch{braid.Dense}
+	case ModeSparse:
+		return []braid.Branch{braid.Sparse}
+	case ModeLexical:
+		return []braid.Branch{braid.Lexical}
+	}
+	return braid.Branches()
+}
+
+// Defaults and limits of a request. Candidates, rerank depth and limit are three
+// budgets of their own: one that is given is never changed because of another.
+const (
+	DefaultLimit       = 10
+	DefaultCandidates  = 100
+	DefaultRerankDepth = 20
+
+	MaxLimit       = 1000
+	MaxCandidates  = 10_000
+	MaxRerankDepth = 1000
+	MaxQueryBytes  = 8 << 10
+)
+
+// Request is one query. Only Query is needed; absent fields take the defaults.
+type Request struct {
+	Query string `json:"query"`
+	Mode  Mode   `json:"mode,omitempty"` // default hybrid
+	// Limit is the number of hits returned: 1 to MaxLimit.
+	Limit *int `json:"limit,omitempty"`
+	// Candidates is the number of documents each branch retrieves: 1 to
+	// MaxCandidates. The default grows with Limit and RerankDepth where these are
+	// larger.
+	Candidates *int `json:"candidates,omitempty"`
+	// Rerank switches the cross-encoder on or off. By default hybrid queries are
+	// reranked when a reranker is loaded, the others are not.
+	Rerank *bool `json:"rerank,omitempty"`
+	// RerankDepth is the number of fused candidates given to the cross-encoder:
+	// 1 to MaxRerankDepth.
+	RerankDepth *int `json:"rerank_depth,omitempty"`
+	// Fusion says how a hybrid query's rankings are merged.
+	Fusion *Fusion `json:"fusion,omitempty"`
+	// MinScore drops hits whose shown score is below it, after everything else
+	// is done. In a reranked answer only hits with a probability are compared;
+	// the rest of the list is dropped.
+	MinScore *float64 `json:"min_score,omitempty"`
+}
+
+// Fusion chooses how rankings are merged; see package fusion for the formulas.
+type Fusion struct {
+	// Method is "rrf" (default), "minmax" or "dbsf".
+	Method fusion.Method `json:"method,omitempty"`
+	// K is the constant of reciprocal rank fusion, at least 1; default 60.
+	K *int `json:"k,omitempty"`
+	// Weights per branch; a branch that is not named weighs 1.
+	Weights map[braid.Branch]float64 `json:"weights,omitempty"`
+}
+
+// plan is a request with every default filled in and every limit checked.
+type plan struct {
+	Request
+	limit, candidates, depth int
+	rerank                   bool
+}
+
+// plan fills in the defaults. rerankable says whether a reranker is loaded.
+func (r Request) plan(rerankable bool) (plan, error) {
+	p := plan{Request: r, rerank: rerankable && (r.Mode == "" || r.Mode == ModeHybrid)}
+	if p.Mode == "" {
+		p.Mode = ModeHybrid
+	}
+	if r.Rerank != nil {
+		p.rerank = *r.Rerank
+	}
+	if err := r.validateQuery(); err != nil {
+		return plan{}, err
+	}
+	if !slices.Contains(Modes(), p.Mode) {
+		return plan{}, braid.Errorf(braid.InvalidArgument, "mode %q is unknown: use dense, sparse, lexical or hybrid", r.Mode).In("mode")
+	}
+	if err := r.Fusion.validate(p.Mode); err != nil {
+		return plan{}, err
+	}
+	for _, budget := range []struct {
+		field    string
+		given    *int
+		fallback int
+		max      int
+		to       *int
+	}{
+		{"limit", r.Limit, DefaultLimit, MaxLimit, &p.limit},
+		{"candidates", r.Candidates, DefaultCandidates, MaxCandidates, &p.candidates},
+		{"rerank_depth", r.RerankDepth, DefaultRerankDepth, MaxRerankDepth, &p.depth},
+	} {
+		*budget.to = budget.fallback
+		if budget.given == nil {
+			continue
+		}
+		if *budget.given < 1 || *budget.given > budget.max {
+			return plan{}, braid.Errorf(braid.InvalidArgument, "%s is %d, want 1 to %d", budget.field, *budget.given, budget.max).In(budget.field)
+		}
+		*budget.to = *budget.given
+	}
+	// A branch that retrieves fewer documents than are returned or reranked would
+	// cut the answer short without anybody having asked for it.
+	if r.Candidates == nil {
+		p.candidates = max(p.candidates, p.limit)
+		if p.rerank {
+			p.candidates = max(p.candidates, p.depth)
+		}
+	}
+	return p, nil
+}
+
+func (r Request) validateQuery() error {
+	switch {
+	case len(r.Query) > MaxQueryBytes:
+		return braid.Errorf(braid.TooLarge, "query is %d bytes, the limit is %d: shorten it", len(r.Query), MaxQueryBytes).In("query")
+	case !utf8.ValidString(r.Query):
+		return braid.Errorf(braid.InvalidArgument, "query is not valid UTF-8").In("query")
+	case strings.TrimSpace(r.Query) == "":
+		return braid.Errorf(braid.InvalidArgument, "query is empty").In("query")
+	}
+	return nil
+}
+
+func (f *Fusion) validate(mode Mode) error {
+	if f == nil {
+		return nil
+	}
+	if mode != ModeHybrid {
+		return braid.Errorf(braid.InvalidArgument, "fusion applies to mode hybrid only, this is mode %s", mode).In("fusion")
+	}
+	var sum float64
+	for _, branch := range braid.Branches() {
+		sum += f.weight(branch)
+	}
+	for branch, w := range f.Weights {
+		if !slices.Contains(braid.Branches(), branch) {
+			return braid.Errorf(braid.InvalidArgument, "fusion.weights names %q: the branches are dense, sparse and lexical", branch).In("fusion.weights")
+		}
+		if !(w >= 0) || math.IsInf(w, 0) {
+			return braid.Errorf(braid.InvalidArgument, "fusion.weights.%s is %v, want a finite number of at least 0", branch, w).In("fusion.weights." + string(branch))
+		}
+	}
+	if sum == 0 {
+		return braid.Errorf(braid.InvalidArgument, "fusion.weights are all 0: at least one branch must have a vote").In("fusion.weights")
+	}
+	var e *braid.Error
+	if err := f.options().Validate(); errors.As(err, &e) {
+		return e.In("fusion." + e.Field)
+	}
+	return nil
+}
+
+// weight returns the weight of a branch's votes; f may be nil.
+func (f *Fusion) weight(branch braid.Branch) float64 {
+	if f != nil {
+		if w, given := f.Weights[branch]; given {
+			return w
+		}
+	}
+	return 1
+}
+
+// options returns what package fusion needs to know; f may be nil.
+func (f *Fusion) options() fusion.Options {
+	if f == nil {
+		return fusion.Options{}
+	}
+	return fusion.Options{Method: f.Method, K: f.K}
+}

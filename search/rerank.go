@@ -1,0 +1,94 @@
+package search
+
+import (
+	"context"
+
+	"time"
+
+	"github.com/braid-search/braid"
+	"github.com/braid-search/braid/index"
+	"github.com/braid-search/braid/inference"
+	"github.com/braid-search/braid/rerank"
+)
+
+// rerank lets the cross-encoder reorder the first hits. When it fails or runs
+// out of time, the hits keep their order and the answer says so. tokens are the
+// stored token ids of the hits' passages, in order.
+func (s *Service) rerank(ctx context.Context, info index.Info, p plan, hits []Hit, tokens [][]uint32, answer *Response) []Hit {
+	start := time.Now()
+	defer func() { answer.Timings.Rerank = milliseconds(time.Since(start)) }()
+	if len(hits) == 0 {
+		return hits
+	}
+
+	if s.models.Pair == nil {
+		err := braid.Errorf(braid.Unavailable, "no reranker is loaded: start with --reranker NAME, or send \"rerank\": false")
+		answer.Degraded = append(answer.Degraded, s.degrade(ctx, info.Name, "rerank", err))
+		return hits
+	}
+	opts := rerank.Options{Depth: &p.depth}
+	candidates := make([]rerank.Candidate, len(hits))
+	for i, h := range hits {
+		candidates[i].ID = h.ID
+		if i >= opts.Window(len(hits)) {
+			continue
+		}
+		candidates[i].Passage.Text = braid.Document{Title: h.Title, Text: h.Text}.Passage()
+		if s.keepsTokens(info.Schema) {
+			candidates[i].Passage.Tokens = tokens[i]
+		}
+	}
+	scorer := &pairScorer{pair: s.models.Pair}
+	items, err := rerank.Rerank(ctx, scorer, p.Query, candidates, opts)
+	if err != nil {
+		answer.Degraded = append(answer.Degraded, s.degrade(ctx, info.Name, "rerank", err))
+		return hits
+	}
+	return reorder(hits, items, scorer.usage, answer)
+}
+
+// reorder puts the hits into the order of items and notes the judgement of each.
+// usage is the cross-encoder's, in the order of hits.
+func reorder(hits []Hit, items []rerank.Item, usage []inference.Usage, answer *Response) []Hit {
+	reordered := make([]Hit, len(hits))
+	for i, item := range items {
+		h := hits[item.From-1]
+		if item.Scored {
+			h.Rerank = &Reranked{
+				Logit:       float64(item.Logit),
+				Probability: item.Probability,
+				Before:      item.From,
+				After:       item.To,
+				Truncated:   usage[item.From-1].Truncated,
+			}
+			h.Score, h.ScoreType = item.Probability, ScoreProbability
+			answer.Reranked++
+		}
+		reordered[i] = h
+	}
+	return reordered
+}
+
+// pairScorer gives package rerank the cross-encoder head, and keeps what the
+// head said about token counts.
+type pairScorer struct {
+	pair  PairScorer
+	usage []inference.Usage
+}
+
+func (s *pairScorer) Score(ctx context.Context, query string, passages []rerank.Passage) ([]float32, error) {
+	in := make([]inference.Passage, len(passages))
+	for i, p := range passages {
+		in[i] = inference.Passage{Text: p.Text, Tokens: p.Tokens}
+	}
+	out, _, err := s.pair.Score(ctx, inference.LaneQuery, query, in)
+	if err != nil {
+		return nil, err
+	}
+	logits := make([]float32, len(out))
+	s.usage = make([]inference.Usage, len(out))
+	for i, o := range out {
+		logits[i], s.usage[i] = o.Logit, o.Usage
+	}
+	return logits, nil
+}

@@ -1,0 +1,102 @@
+package search
+
+import (
+	"encoding/json"
+	"time"
+
+	"github.com/braid-search/braid"
+)
+
+// Response is the answer to a query. Its shape is the same whatever the branches
+// found; Hits is never nil.
+type Response struct {
+	Hits []Hit `json:"hits"`
+	Mode Mode  `json:"mode"`
+	// Reranked is the number of hits the cross-encoder scored.
+	Reranked int `json:"reranked"`
+	// Candidates is the number of documents each branch found.
+	Candidates map[braid.Branch]int `json:"candidates"`
+	// Degraded names what failed or ran out of time; absent when nothing did.
+	Degraded []Degradation `json:"degraded,omitempty"`
+	// Query says what the models made of the query text.
+	Query   QueryUsage `json:"query"`
+	Timings Timings    `json:"timings_ms"`
+}
+
+// QueryUsage counts the query's tokens as the models see them, special tokens
+// included, before cutting.
+type QueryUsage struct {
+	Tokens    int  `json:"tokens"`
+	Truncated bool `json:"truncated"`
+}
+
+// Hit is one document of the answer, best first.
+type Hit struct {
+	Rank  int    `json:"rank"` // from 1
+	ID    string `json:"id"`
+	Title string `json:"title,omitempty"`
+	Text  string `json:"text"`
+	// Payload is the document's; absent if it has none.
+	Payload json.RawMessage `json:"payload,omitempty"`
+	// Score is the number the hit was ordered by, on the scale ScoreType names.
+	Score     float64   `json:"score"`
+	ScoreType ScoreType `json:"score_type"`
+	// Branches holds the branches that found the document and no others.
+	Branches map[braid.Branch]Found `json:"branches"`
+	// Fused is where fusion put the document; nil in a mode of one branch.
+	Fused *Found `json:"fused,omitempty"`
+	// Rerank is what the cross-encoder said; nil if it did not score the hit.
+	Rerank *Reranked `json:"rerank,omitempty"`
+}
+
+// ScoreType names the scale of Hit.Score. Scores of two types are not
+// comparable.
+type ScoreType string
+
+const (
+	ScoreProbability ScoreType = "probability" // sigmoid of the cross-encoder's logit, 0 to 1
+	ScoreFused       ScoreType = "fused"       // the fusion method's
+	ScoreDense       ScoreType = "dense"       // cosine
+	ScoreSparse      ScoreType = "sparse"      // inner product
+	ScoreLexical     ScoreType = "lexical"     // BM25
+)
+
+// Found is a place in one ranking. Rank counts from 1.
+type Found struct {
+	Rank  int     `json:"rank"`
+	Score float64 `json:"score"`
+	// Contribution is what the branch gave to the fused score; the contributions
+	// of a hit add up to it. Absent outside fusion.
+	Contribution *float64 `json:"contribution,omitempty"`
+}
+
+// Reranked is the cross-encoder's judgement of a hit. Before and After count
+// from 1 and are places in the whole list, not in the page returned.
+type Reranked struct {
+	Logit       float64 `json:"logit"`
+	Probability float64 `json:"probability"`
+	Before      int     `json:"before"`
+	After       int     `json:"after"`
+	// Truncated says that the passage was too long for the cross-encoder, which
+	// judged its beginning.
+	Truncated bool `json:"truncated,omitempty"`
+}
+
+// Timings are wall-clock milliseconds per stage. Branches run side by side, so
+// the stages add up to more than Total. A stage that did not run is 0.
+type Timings struct {
+	Queue         float64 `json:"queue"`          // longest wait of an encoder for a compute slot
+	Tokenise      float64 `json:"tokenise"`       // longest tokenisation of the query
+	DenseEncode   float64 `json:"dense_encode"`   // dense model on the query
+	SparseEncode  float64 `json:"sparse_encode"`  // SPLADE on the query
+	DenseSearch   float64 `json:"dense_search"`   // nearest neighbours
+	SparseSearch  float64 `json:"sparse_search"`  // SPLADE postings
+	LexicalSearch float64 `json:"lexical_search"` // BM25
+	FirstStage    float64 `json:"first_stage"`    // all branches, from the start to the last one's end
+	Fuse          float64 `json:"fuse"`
+	Fetch         float64 `json:"fetch"`  // reading the documents
+	Rerank        float64 `json:"rerank"` // cross-encoder, its queueing included
+	Total         float64 `json:"total"`
+}
+
+func milliseconds(d time.Duration) float64 { return float64(d) / float64(time.Millisecond) }

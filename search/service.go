@@ -1,0 +1,187 @@
+package search
+
+import (
+	"context"
+	"log/slog"
+
+	"github.com/braid-search/braid"
+	"github.com/braid-search/braid/index"
+	"github.com/braid-search/braid/inference"
+)
+
+// DenseEncoder turns texts into vectors of length 1, one per text in order.
+type DenseEncoder interface {
+	Embed(ctx context.Context, req inference.Request) ([]inference.Embedding, inference.Timing, error)
+}
+
+// SparseEncoder turns texts into weights over its vocabulary, one per text in
+// order.
+type SparseEncoder interface {
+	Expand(ctx context.Context, req inference.Request) ([]inference.Expansion, inference.Timing, error)
+}
+
+// PairScorer judges query and passage together.
+type PairScorer interface {
+	// Tokens returns the token ids of each text, to be stored with a document
+	// and given back in inference.Passage.
+	Tokens(ctx context.Context, texts []string) ([][]uint32, error)
+	// Score returns one relevance logit per passage, in order.
+	Score(ctx context.Context, lane inference.Lane, query string, passages []inference.Passage) ([]inference.PairScore, inference.Timing, error)
+}
+
+// Models are the heads the service encodes with and the identities it records
+// in the collections it creates. A nil head is a model that is not loaded: new
+// collections do without its branch, existing ones answer degraded.
+type Models struct {
+	Dense      DenseEncoder
+	DenseRef   index.ModelRef
+	Dimensions int // of the dense vectors
+
+	Sparse    SparseEncoder
+	SparseRef index.ModelRef
+
+	Pair    PairScorer
+	PairRef index.ModelRef
+}
+
+// Service runs queries and ingestion over one engine. It is safe for concurrent
+// use and owns nothing: engine and models are closed by who made them.
+type Service struct {
+	engine index.Engine
+	models Models
+	log    *slog.Logger
+}
+
+// New returns a service over engine and models. log receives degraded answers;
+// nil discards them.
+func New(engine index.Engine, models Models, log *slog.Logger) *Service {
+	if log == nil {
+		log = slog.New(slog.DiscardHandler)
+	}
+	return &Service{engine: engine, models: models, log: log}
+}
+
+// Create makes an empty collection for the loaded models. created is false when
+// a collection of that name made for the same models exists already, which is
+// not an error; one made for other models is a braid.Conflict.
+func (s *Service) Create(ctx context.Context, name string) (info index.Info, created bool, err error) {
+	schema := s.schema()
+	c, err := s.engine.Create(ctx, name, schema)
+	if err == nil {
+		return c.Info(), true, nil
+	}
+	if braid.CodeOf(err) != braid.Conflict {
+		return index.Info{}, false, err
+	}
+	c, openErr := s.engine.Open(ctx, name)
+	if openErr != nil {
+		return index.Info{}, false, err
+	}
+	if have := c.Info().Schema; have != schema {
+		return index.Info{}, false, braid.Errorf(braid.Conflict,
+			"collection %q exists and was made for other models (dense %q, sparse %q, reranker %q): choose another name, delete it, or start with its models",
+			name, have.Dense.Name, have.Sparse.Name, have.Pair.Name)
+	}
+	return c.Info(), false, nil
+}
+
+// Info describes one collection.
+func (s *Service) Info(ctx context.Context, name string) (index.Info, error) {
+	c, err := s.engine.Open(ctx, name)
+	if err != nil {
+		return index.Info{}, err
+	}
+	return c.Info(), nil
+}
+
+// List describes every collection, by name.
+func (s *Service) List(ctx context.Context) ([]index.Info, error) { return s.engine.List(ctx) }
+
+// Drop deletes a collection with its documents.
+func (s *Service) Drop(ctx context.Context, name string) error { return s.engine.Drop(ctx, name) }
+
+// Document returns the document stored under id, or braid.NotFound.
+func (s *Service) Document(ctx context.Context, name, id string) (braid.Document, error) {
+	c, err := s.engine.Open(ctx, name)
+	if err != nil {
+		return braid.Document{}, err
+	}
+	stored, err := c.Get(ctx, []string{id})
+	if err != nil {
+		return braid.Document{}, err
+	}
+	if len(stored) == 0 {
+		return braid.Document{}, noDocument(name, id)
+	}
+	return stored[0].Document, nil
+}
+
+// Delete removes the document stored under id, or returns braid.NotFound.
+func (s *Service) Delete(ctx context.Context, name, id string) error {
+	c, err := s.engine.Open(ctx, name)
+	if err != nil {
+		return err
+	}
+	result, err := c.Write(ctx, index.Batch{Deletes: []string{id}})
+	if err != nil {
+		return err
+	}
+	if result.Deleted == 0 {
+		return noDocument(name, id)
+	}
+	return nil
+}
+
+func noDocument(collection, id string) error {
+	return braid.Errorf(braid.NotFound, "collection %q has no document %q", collection, id)
+}
+
+// schema is what a collection made for the loaded models looks like.
+func (s *Service) schema() index.Schema {
+	var schema index.Schema
+	if s.models.Dense != nil {
+		schema.Dense, schema.Dimensions = s.models.DenseRef, s.models.Dimensions
+	}
+	if s.models.Sparse != nil {
+		schema.Sparse = s.models.SparseRef
+	}
+	if s.models.Pair != nil {
+		schema.Pair = s.models.PairRef
+	}
+	return schema
+}
+
+// fits reports why vectors of the loaded model do not belong into a collection
+// made for want, or nil. role and option name the model for the caller.
+func fits(loaded bool, have, want index.ModelRef, role, option string) error {
+	switch {
+	case !loaded:
+		return braid.Errorf(braid.Unavailable, "the collection needs the %s model %q, which is not loaded: start with --%s %s", role, want.Name, option, want.Name)
+	case have != want:
+		return braid.Errorf(braid.Conflict, "the collection was made with the %s model %q (%.12s), loaded is %q (%.12s): vectors of two models cannot be compared; index the documents into a new collection or load the model it was made with",
+			role, want.Name, want.Digest, have.Name, have.Digest)
+	}
+	return nil
+}
+
+func (s *Service) fitsDense(schema index.Schema) error {
+	return fits(s.models.Dense != nil, s.models.DenseRef, schema.Dense, "dense", "dense")
+}
+
+func (s *Service) fitsSparse(schema index.Schema) error {
+	return fits(s.models.Sparse != nil, s.models.SparseRef, schema.Sparse, "sparse", "sparse")
+}
+
+// Degradation says what an answer had to do without, and why.
+type Degradation struct {
+	// Stage is the branch ("dense", "sparse", "lexical") or "rerank".
+	Stage   string     `json:"stage"`
+	Code    braid.Code `json:"code"`
+	Message string     `json:"message"`
+}
+
+func (s *Service) degrade(ctx context.Context, collection, stage string, err error) Degradation {
+	s.log.WarnContext(ctx, "search degraded", "collection", collection, "stage", stage, "code", braid.CodeOf(err), "err", err)
+	shown := braid.Public(err)
+	return Degradation{Stage: stage, Code: shown.Code, Message: shown.Message}
+}

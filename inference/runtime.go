@@ -42,7 +42,8 @@ func Open(opts Options) (*Runtime, error) {
 		return nil, braid.Errorf(braid.Conflict, "inference is already open in this process: close the other Runtime first")
 	}
 	ort.SetSharedLibraryPath(opts.Library)
-	if err := ort.InitializeEnvironment(ort.WithLogLevelError()); err != nil {
+	// Its log goes to standard error unasked; every failure is returned as well.
+	if err := ort.InitializeEnvironment(ort.WithLogLevelFatal()); err != nil {
 		<-environment
 		return nil, braid.Errorf(braid.Unavailable, "load ONNX Runtime from %q: %w", opts.Library, err)
 	}

@@ -2,6 +2,7 @@ package inference
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 )
 
@@ -118,7 +119,7 @@ func parseTemplate(raw json.RawMessage) (template, error) {
 			return template{}, fmt.Errorf("post_processor.pair: %w", err)
 		}
 		if overhead(single) == 0 {
-			return template{}, fmt.Errorf("post_processor.single has no special tokens")
+			return template{}, errors.New("post_processor.single has no special tokens")
 		}
 		return template{single: single, pair: pair}, nil
 	}

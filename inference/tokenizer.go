@@ -2,6 +2,7 @@ package inference
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -103,6 +104,9 @@ func vocabulary(data []byte) ([]string, error) {
 	if err := json.Unmarshal(file.Model.Vocab, &ids); err != nil {
 		return nil, fmt.Errorf("model.vocab is not a map of token to id: %w", err)
 	}
+	if ids == nil {
+		return nil, errors.New("model.vocab is missing")
+	}
 	for _, token := range file.AddedTokens {
 		ids[token.Content] = token.ID
 	}
@@ -128,14 +132,14 @@ type encoded struct {
 // encode tokenises text and keeps its first limit ids. text must be valid UTF-8.
 func (t *tokenizer) encode(text string, limit int) (encoded, error) {
 	if !utf8.ValidString(text) {
-		return encoded{}, fmt.Errorf("is not valid UTF-8")
+		return encoded{}, errors.New("is not valid UTF-8")
 	}
 	if strings.IndexByte(text, 0) >= 0 {
 		// The library takes C strings. A normaliser that drops NUL drops this
 		// control character in the same way; removing it here instead would
 		// join what stands around it before special tokens are looked for.
 		if !t.cleans {
-			return encoded{}, fmt.Errorf("holds a NUL character, which this model's tokenizer cannot take")
+			return encoded{}, errors.New("holds a NUL character, which this model's tokenizer cannot take")
 		}
 		text = strings.ReplaceAll(text, "\x00", "\x01")
 	}
@@ -165,7 +169,7 @@ func (t *tokenizer) encodeSegment(text string) ([]uint32, error) {
 	ids := t.native.EncodeWithOptions(text, true).IDs
 	before, after := margins(t.template.single)
 	if len(ids) < before+after {
-		return nil, fmt.Errorf("could not be tokenised")
+		return nil, errors.New("could not be tokenised")
 	}
 	return ids[before : len(ids)-after], nil
 }

@@ -54,7 +54,7 @@ func isUnspaced(r rune) bool {
 	}
 	return unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Hangul,
 		unicode.Bopomofo, unicode.Thai, unicode.Lao, unicode.Khmer, unicode.Myanmar) ||
-		r == 'ー' // shared by Hiragana and Katakana, so that no script claims it
+		r == 'ー' || r == '〆' // shared by several of them, so that none claims it
 }
 
 func isWordClass(c class) bool { return c == letter || c == digit }

@@ -39,7 +39,13 @@ func (s *scanner) isDecimalPoint(i int) bool {
 
 // takeApart emits the terms of the compound in s.word.
 func (s *scanner) takeApart() {
-	s.split(0, len(s.word), levelPath, true)
+	if s.mixed {
+		s.split(0, len(s.word), levelPath, true)
+		return
+	}
+	// What most text is made of has nothing to look for inside.
+	s.fold(0, len(s.word))
+	s.emitPlain(0, len(s.word), Word)
 }
 
 // split emits the terms of word[from:to], which has no separators above level.

@@ -46,9 +46,8 @@ func (o Options) withDefaults() Options {
 	return o
 }
 
-// Index is an inverted index over documents known by ordinal. Add and Remove
-// need exclusive access; Search, Len and MemoryBytes may run concurrently with
-// each other.
+// Index is an inverted index over documents known by ordinal. Add, AddAnalysis
+// and Remove need exclusive access; all else may run concurrently.
 type Index struct {
 	opts     Options
 	analyzer *Analyzer
@@ -61,8 +60,10 @@ type Index struct {
 	live      int        // documents added and not removed
 	length    uint64     // sum of their lengths
 
+	termBytes, entries int64 // of all live terms and postings, for MemoryBytes
+
 	accumulators sync.Pool // of *accumulator
-	added        []uint32  // Add's buffer: the document's terms, repeated
+	added        []uint32  // AddAnalysis's buffer: the document's terms, repeated
 }
 
 // postings are the documents that hold a term, by ascending ordinal:
@@ -95,28 +96,51 @@ func New(opts Options) *Index {
 // Len returns the number of documents.
 func (x *Index) Len() int { return x.live }
 
+// Analysis is what AddAnalysis needs to know of a text.
+type Analysis struct {
+	terms  []byte   // one after another, each as often as it occurs
+	ends   []uint32 // of each term, in bytes
+	length uint32
+}
+
+// Analyze does the part of Add that takes long and needs no exclusive access.
+func (x *Index) Analyze(text string) Analysis {
+	a := Analysis{terms: make([]byte, 0, len(text)), ends: make([]uint32, 0, len(text)/6)}
+	x.analyzer.scan(text, forIndex, func(t token) {
+		a.terms = append(a.terms, t.text...)
+		a.ends = append(a.ends, uint32(len(a.terms)))
+		if counts(t.kind) {
+			a.length++
+		}
+	})
+	return a
+}
+
 // Add indexes text as document ord, in place of what ord was before. Memory
 // grows with the largest ordinal, so ordinals should be dense.
-func (x *Index) Add(ord uint32, text string) {
+func (x *Index) Add(ord uint32, text string) { x.AddAnalysis(ord, x.Analyze(text)) }
+
+// AddAnalysis is Add for a text that Analyze has seen.
+func (x *Index) AddAnalysis(ord uint32, a Analysis) {
 	x.Remove(ord)
 	if need := int(ord) + 1; need > len(x.documents) {
 		x.documents = append(x.documents, make([]document, need-len(x.documents))...)
 	}
-	length := uint32(0)
 	x.added = x.added[:0]
-	x.analyzer.scan(text, forIndex, func(t token) {
-		x.added = append(x.added, x.termID(t.text))
-		if counts(t.kind) {
-			length++
-		}
-	})
+	start := uint32(0)
+	for _, end := range a.ends {
+		x.added = append(x.added, x.termID(a.terms[start:end]))
+		start = end
+	}
 	slices.Sort(x.added)
-	x.documents[ord] = document{terms: x.post(ord, x.added), length: length, live: true}
+	x.documents[ord] = document{terms: x.post(ord, x.added), length: a.length, live: true}
 	x.live++
-	x.length += uint64(length)
+	x.length += uint64(a.length)
 }
 
-// counts reports whether a term of kind k makes its document longer.
+// counts reports whether a term of kind k makes its document longer: each word
+// and each compound does once. Counting the parts as well, or leaving out stop
+// words, made no ranking better.
 func counts(k Kind) bool { return k == Word || k == Whole }
 
 // termID returns the position of the term's postings, making them if needed.
@@ -134,6 +158,7 @@ func (x *Index) termID(term []byte) uint32 {
 		x.postings = append(x.postings, p)
 	}
 	x.terms[p.term] = id
+	x.termBytes += int64(len(p.term))
 	return id
 }
 
@@ -153,6 +178,7 @@ func (x *Index) post(ord uint32, ids []uint32) []uint32 {
 		terms = append(terms, ids[start])
 		x.postings[ids[start]].insert(ord, uint16(min(end-start, math.MaxUint16)))
 	}
+	x.entries += int64(distinct)
 	return terms
 }
 
@@ -170,6 +196,9 @@ func (p *postings) remove(ord uint32) {
 		p.ordinals = slices.Delete(p.ordinals, at, at+1)
 		p.counts = slices.Delete(p.counts, at, at+1)
 	}
+	if n := len(p.ordinals); n > 0 && n < cap(p.ordinals)/4 {
+		p.ordinals, p.counts = slices.Clone(p.ordinals), slices.Clone(p.counts)
+	}
 }
 
 // Remove takes document ord out; removing what is not there does nothing. All
@@ -184,6 +213,7 @@ func (x *Index) Remove(ord uint32) {
 		p.remove(ord)
 		if len(p.ordinals) == 0 {
 			delete(x.terms, p.term)
+			x.termBytes -= int64(len(p.term))
 			*p = postings{}
 			x.free = append(x.free, id)
 		}
@@ -191,22 +221,16 @@ func (x *Index) Remove(ord uint32) {
 	x.documents[ord] = document{}
 	x.live--
 	x.length -= uint64(d.length)
+	x.entries -= int64(len(d.terms))
 }
 
-// MemoryBytes estimates what the index holds in memory. It visits every term.
+// MemoryBytes estimates what the index holds in memory, apart from the spare
+// room of growing slices. It takes constant time.
 func (x *Index) MemoryBytes() int64 {
 	const (
-		mapEntryBytes = 32 // a string header and an id at a typical load
-		postingsBytes = 64 // the struct
-		documentBytes = 32
+		termBytes     = 160 // map entry, postings struct and the least two allocations
+		entryBytes    = 4 + 2 + 4
+		documentBytes = 48
 	)
-	total := int64(cap(x.postings))*postingsBytes + int64(cap(x.documents))*documentBytes + int64(cap(x.free))*4
-	for i := range x.postings {
-		p := &x.postings[i]
-		total += int64(len(p.term)) + mapEntryBytes + int64(cap(p.ordinals))*4 + int64(cap(p.counts))*2
-	}
-	for i := range x.documents {
-		total += int64(cap(x.documents[i].terms)) * 4
-	}
-	return total
+	return int64(len(x.terms))*termBytes + x.termBytes + x.entries*entryBytes + int64(len(x.documents))*documentBytes
 }

@@ -15,7 +15,7 @@ const (
 // QueryTerms returns the terms to look for, in the order of their first
 // occurrence, each once. A word that the query repeats counts as often as it
 // is there. Stop words are left out unless there is nothing else to look for:
-// "the who" looks for both words, "the who band" for two of three.
+// "to be or not to be" looks for all its words, "the crab" for one.
 func (a *Analyzer) QueryTerms(text string) []QueryTerm {
 	var q query
 	a.scan(text, forQuery, q.add)

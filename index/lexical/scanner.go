@@ -37,6 +37,7 @@ type scanner struct {
 	// dropped inside it, and their positions in the field.
 	word   []rune
 	at     []int
+	mixed  bool   // it is more than lower-case letters after any one letter
 	joined []rune // the word without its joiners
 
 	text   []byte // the term being made
@@ -134,7 +135,7 @@ func (s *scanner) emitRun(from, to int, kind Kind) {
 // compound collects the compound that starts at i, emits its terms and returns
 // the position after it.
 func (s *scanner) compound(i int) int {
-	s.word, s.at = s.word[:0], s.at[:0]
+	s.word, s.at, s.mixed = s.word[:0], s.at[:0], false
 	s.group++
 	for n := 1; n > 0; n = s.step(i) {
 		for range n {
@@ -150,7 +151,9 @@ func (s *scanner) compound(i int) int {
 }
 
 func (s *scanner) keep(i int) {
-	s.word, s.at = append(s.word, s.field.runes[i]), append(s.at, i)
+	r := s.field.runes[i]
+	s.mixed = s.mixed || !isLower(r) && (len(s.word) > 0 || !isUpper(r))
+	s.word, s.at = append(s.word, r), append(s.at, i)
 }
 
 // step returns how many characters from i on continue the compound before i:

@@ -38,7 +38,7 @@ func (x *Index) Search(text string, q topk.Scan) []topk.Match {
 func (x *Index) accumulate(acc *accumulator, p *postings, weight float64) {
 	n, df := float64(x.live), float64(len(p.ordinals))
 	weight *= math.Log(1 + (n-df+0.5)/(df+0.5))
-	average := max(float64(x.length)/n, 1)
+	average := float64(x.length) / n // above 0: what is posted has a length
 	base, slope := x.opts.K1*(1-x.opts.B), x.opts.K1*x.opts.B/average
 	for i, ord := range p.ordinals {
 		tf := float64(p.counts[i])

@@ -118,7 +118,7 @@ func isOnly(text []byte, c byte) bool { return bytes.Count(text, []byte{c}) == l
 // stemmer strips English endings by Snowball's English stemmer (Porter2). Only
 // its cache changes.
 type stemmer struct {
-	cache [1024]stemmed
+	cache [8192]stemmed
 	out   []byte
 }
 

@@ -98,12 +98,7 @@ func (c *collection) Write(ctx context.Context, batch index.Batch) (index.WriteR
 	if result == (index.WriteResult{}) {
 		return result, nil
 	}
-	change := store.Change{
-		Upserts:   batch.Upserts,
-		Deletes:   deletes,
-		Documents: len(c.ords) + result.Created - result.Deleted,
-	}
-	if err := c.store.Commit(c.recorded.Number, change); err != nil {
+	if err := c.store.Commit(c.recorded.Number, batch.Upserts, deletes); err != nil {
 		return index.WriteResult{}, err
 	}
 	c.mu.Lock()

@@ -33,15 +33,8 @@ func (c *collection) rebuild(ctx context.Context, progress func(Progress)) error
 		adders = append(adders, func(p placed) { c.sparse.Add(p.ord, p.entry.Sparse) })
 	}
 	feed, wait := fanOut(adders)
-	err := c.read(ctx, progress, feed)
-	wait()
-	if err != nil {
-		return err
-	}
-	if len(c.ords) != c.recorded.Documents {
-		return braid.Errorf(braid.Corrupt, "collection %q should hold %d documents and holds %d: restore the data folder from a backup, or index again into a new one", c.recorded.Name, c.recorded.Documents, len(c.ords))
-	}
-	return nil
+	defer wait()
+	return c.read(ctx, progress, feed)
 }
 
 // fanOut starts a goroutine for each adder. Chunks given to feed reach each of
@@ -83,7 +76,7 @@ func (c *collection) read(ctx context.Context, progress func(Progress), feed fun
 			progress(Progress{Collection: c.recorded.Name, Done: len(c.ords), Total: c.recorded.Documents})
 		}
 	}
-	err := c.store.Scan(ctx, c.recorded.Number, func(e index.Entry) error {
+	err := c.store.Scan(ctx, c.recorded, func(e index.Entry) error {
 		if len(e.Dense) != c.recorded.Schema.Dimensions {
 			return braid.Errorf(braid.Corrupt, "document %q of collection %q has a vector of %d dimensions, want %d", e.Document.ID, c.recorded.Name, len(e.Dense), c.recorded.Schema.Dimensions)
 		}

@@ -26,6 +26,16 @@ func wrap(err error, format string, args ...any) *braid.Error {
 	return braid.Errorf(code, "%s: %w", what, err)
 }
 
+// openError says why the database does not open: what is neither the system's
+// refusal nor a full disk is damage, whether pebble calls it that or not.
+func openError(err error) error {
+	var refusal syscall.Errno
+	if errors.As(err, &refusal) && refusal != syscall.ENOENT {
+		return err
+	}
+	return braid.Errorf(braid.Corrupt, "%w", err)
+}
+
 func noSpace(err error) bool {
 	return vfs.IsNoSpaceError(err) || errors.Is(err, syscall.EDQUOT)
 }

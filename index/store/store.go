@@ -2,16 +2,17 @@ package store
 
 import (
 	"context"
-	"encoding/binary"
 	"errors"
 	"fmt"
 	"log/slog"
+	"os"
 	"path/filepath"
 	"strings"
 	"sync"
 	"sync/atomic"
 
 	"github.com/cockroachdb/pebble/v2"
+	"github.com/cockroachdb/pebble/v2/bloom"
 	"github.com/cockroachdb/pebble/v2/vfs"
 
 	"github.com/braid-search/braid"
@@ -65,6 +66,7 @@ type Store struct {
 
 	mu       sync.Mutex // held during a commit
 	sequence uint64     // of the newest commit
+	root     tally      // of all collections and their tallies
 	closed   bool
 }
 
@@ -75,9 +77,10 @@ type Loss struct {
 	Commits uint64
 	// File is the log they were in, as far as can be told.
 	File string
-	// Collection is the number of the collection the newest of them went to,
-	// and Upserts and Deletes are how much it stored and deleted there.
-	Collection       uint32
+	// Collection is the collection that the newest of them went to, "" when it
+	// is not there (any more), and Upserts and Deletes are how many documents
+	// that commit stored and deleted.
+	Collection       string
 	Upserts, Deletes int
 }
 
@@ -90,6 +93,10 @@ func Open(dir string, opts Options) (*Store, error) {
 	}
 	if opts.fs == nil {
 		opts.fs = vfs.Default
+	}
+	dir, err := resolve(dir)
+	if err != nil {
+		return nil, wrap(err, "data folder %q", dir)
 	}
 	s := &Store{dir: dir, log: opts.Log}
 	if s.log == nil {
@@ -107,29 +114,51 @@ func Open(dir string, opts Options) (*Store, error) {
 	return s, nil
 }
 
-// open takes the folder's parts in order. What it took is in s when it fails.
-func (s *Store) open(fs vfs.FS) error {
-	records := filepath.Join(s.dir, "records")
-	if err := fs.MkdirAll(records, 0o700); err != nil {
-		return wrap(err, "data folder %q: make it", s.dir)
+// resolve makes dir and returns its one true name. The lock is by name within a
+// process, and by process between them: under a second name the folder would
+// be opened twice.
+func resolve(dir string) (string, error) {
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return dir, err
 	}
-	lock, err := pebble.LockDirectory(records, fs)
+	absolute, err := filepath.Abs(dir)
 	if err != nil {
-		return braid.Errorf(braid.Conflict, "data folder %q is in use by another process (%w): stop that one, send the request to it, or use another folder", s.dir, err)
+		return dir, err
 	}
-	s.lock = lock
+	return filepath.EvalSymlinks(absolute)
+}
+
+// open takes the folder's parts in order. What it took is in s when it fails.
+func (s *Store) open(fs vfs.FS) (err error) {
+	records := filepath.Join(s.dir, "records")
+	if s.lock, err = lockFolder(records, fs); err != nil {
+		return wrap(err, "data folder %q", s.dir)
+	}
 	s.reserve.recall()
 	if s.mark, err = openMark(filepath.Join(s.dir, "acknowledged")); err != nil {
 		return wrap(err, "data folder %q", s.dir)
 	}
 	newestLog := newestLog(fs, records)
 	if err := s.openDatabase(records, fs); err != nil {
-		return wrap(err, "data folder %q: open its database (newest log %s)", s.dir, newestLog)
+		return wrap(openError(err), "data folder %q: open its database (newest log %s)", s.dir, newestLog)
 	}
 	if err := s.checkFormat(); err != nil {
 		return err
 	}
 	return s.checkMark(newestLog)
+}
+
+// lockFolder makes the folder of records, if need be, and locks it.
+func lockFolder(records string, fs vfs.FS) (*pebble.Lock, error) {
+	if err := fs.MkdirAll(records, 0o700); err != nil {
+		return nil, err
+	}
+	lock, err := pebble.LockDirectory(records, fs)
+	var path *os.PathError
+	if err == nil || errors.As(err, &path) {
+		return lock, err
+	}
+	return nil, braid.Errorf(braid.Conflict, "it is in use by another process (%w): stop that one, send the request to it, or use another folder", err)
 }
 
 // openDatabase opens pebble. What it holds in memory is meant for a machine
@@ -167,7 +196,9 @@ func (s *Store) openDatabase(records string, fs vfs.FS) (err error) {
 		MaxOpenFiles:                500,
 		CompactionConcurrencyRange:  func() (lower, upper int) { return 1, 1 },
 	}
+	// Deeper levels take these over.
 	opts.Levels[0].BlockSize = 16 << 10
+	opts.Levels[0].FilterPolicy = bloom.FilterPolicy(10)
 	s.db, err = pebble.Open(records, opts)
 	return err
 }
@@ -206,27 +237,36 @@ func (s *Store) Close() error {
 func (s *Store) Loss() *Loss { return s.loss }
 
 // checkFormat writes the format of a new folder and refuses one it does not
-// know.
+// know, or whose parts do not fit together.
 func (s *Store) checkFormat() error {
-	value, ok, err := s.read(keyFormat)
+	value, ok, err := s.read([]byte(keyFormat))
 	switch {
 	case err != nil:
 		return wrap(err, "data folder %q: read its format", s.dir)
 	case !ok:
-		return s.commit(mark{}, func(b *pebble.Batch) error {
-			return b.Set([]byte(keyFormat), []byte{folderFormat}, nil)
-		})
+		return s.initialise()
 	case len(value) != 1 || value[0] != folderFormat:
-		return braid.Errorf(braid.Conflict, "data folder %q has format %d, this version reads %d: use the version that wrote it, or index again into a new folder", s.dir, value, folderFormat)
+		return braid.Errorf(braid.Conflict, "data folder %q has format %v, this version reads [%d]: use the version that wrote it, or index again into a new folder", s.dir, value, folderFormat)
 	}
-	if value, _, err = s.read(keySequence); err != nil {
-		return wrap(err, "data folder %q: read its commit number", s.dir)
+	if err := s.readState(); err != nil {
+		return wrap(err, "data folder %q", s.dir)
 	}
-	if len(value) != 8 {
-		return braid.Errorf(braid.Corrupt, "data folder %q: its commit number has %d bytes, want 8: restore it from a backup", s.dir, len(value))
-	}
-	s.sequence = binary.BigEndian.Uint64(value)
 	return nil
+}
+
+// initialise gives a new folder its format. A folder is new when it has neither
+// a format nor anything that says it had one.
+func (s *Store) initialise() error {
+	_, written, err := s.read([]byte(keyState))
+	if err != nil {
+		return wrap(err, "data folder %q: read its state", s.dir)
+	}
+	if _, err := s.mark.read(); written || !errors.Is(err, errNoMark) {
+		return braid.Errorf(braid.Corrupt, "data folder %q was in use and its database has lost its beginning: restore it from a backup, or index again into a new folder", s.dir)
+	}
+	return s.commit(mark{}, func(tx *transaction) error {
+		return tx.batch.Set([]byte(keyFormat), []byte{folderFormat}, nil)
+	})
 }
 
 // checkMark compares the database with the mark and reports what is missing,
@@ -242,17 +282,20 @@ func (s *Store) checkMark(newestLog string) error {
 	if m.sequence <= s.sequence {
 		return nil
 	}
-	s.loss = &Loss{
-		Commits:    m.sequence - s.sequence,
-		File:       newestLog,
-		Collection: m.collection,
-		Upserts:    int(m.upserts),
-		Deletes:    int(m.deletes),
+	collections, err := s.Collections()
+	if err != nil {
+		return err
 	}
-	s.log.Error("store: acknowledged writes are missing", "folder", s.dir, "file", newestLog,
-		"writes", s.loss.Commits, "last_stored", m.upserts, "last_deleted", m.deletes, "last_collection", m.collection)
+	s.loss = &Loss{Commits: m.sequence - s.sequence, File: newestLog, Upserts: int(m.upserts), Deletes: int(m.deletes)}
+	for _, c := range collections {
+		if c.Number == m.collection {
+			s.loss.Collection = c.Name
+		}
+	}
+	s.log.Error("store: acknowledged writes are missing: index their documents again", "folder", s.dir, "file", newestLog,
+		"writes", s.loss.Commits, "last_stored", m.upserts, "last_deleted", m.deletes, "last_collection", s.loss.Collection)
 	s.sequence = m.sequence
-	return s.commit(m, func(*pebble.Batch) error { return nil })
+	return s.commit(m, func(*transaction) error { return nil })
 }
 
 // newestLog names the log that pebble wrote last, for messages.

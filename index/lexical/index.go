@@ -57,6 +57,7 @@ type Index struct {
 	free     []uint32 // positions whose term no document holds any more
 
 	documents []document // by ordinal
+	lengths   []uint32   // by ordinal; apart, since scoring reads nothing else
 	live      int        // documents added and not removed
 	length    uint64     // sum of their lengths
 
@@ -75,11 +76,10 @@ type postings struct {
 }
 
 // document is what the index remembers of a document: its distinct terms, so
-// that it can be removed exactly, and its length.
+// that it can be removed exactly.
 type document struct {
-	terms  []uint32
-	length uint32
-	live   bool
+	terms []uint32
+	live  bool
 }
 
 // New returns an empty index. Options that Validate rejects give scores
@@ -124,6 +124,7 @@ func (x *Index) Add(ord uint32, text string) { x.AddAnalysis(ord, x.Analyze(text
 func (x *Index) AddAnalysis(ord uint32, a Analysis) {
 	x.Remove(ord)
 	if need := int(ord) + 1; need > len(x.documents) {
+		x.lengths = append(x.lengths, make([]uint32, need-len(x.documents))...)
 		x.documents = append(x.documents, make([]document, need-len(x.documents))...)
 	}
 	x.added = x.added[:0]
@@ -133,7 +134,8 @@ func (x *Index) AddAnalysis(ord uint32, a Analysis) {
 		start = end
 	}
 	slices.Sort(x.added)
-	x.documents[ord] = document{terms: x.post(ord, x.added), length: a.length, live: true}
+	x.documents[ord] = document{terms: x.post(ord, x.added), live: true}
+	x.lengths[ord] = a.length
 	x.live++
 	x.length += uint64(a.length)
 }
@@ -220,7 +222,7 @@ func (x *Index) Remove(ord uint32) {
 	}
 	x.documents[ord] = document{}
 	x.live--
-	x.length -= uint64(d.length)
+	x.length -= uint64(x.lengths[ord])
 	x.entries -= int64(len(d.terms))
 }
 

@@ -26,10 +26,7 @@ func (x *Index) Search(text string, q topk.Scan) []topk.Match {
 		}
 	}
 	best := topk.NewCollector(q)
-	for _, ord := range acc.touched {
-		best.Offer(ord, acc.scores[ord])
-	}
-	acc.clear()
+	acc.drain(best)
 	x.accumulators.Put(acc)
 	return best.Matches()
 }
@@ -42,7 +39,7 @@ func (x *Index) accumulate(acc *accumulator, p *postings, weight float64) {
 	base, slope := x.opts.K1*(1-x.opts.B), x.opts.K1*x.opts.B/average
 	for i, ord := range p.ordinals {
 		tf := float64(p.counts[i])
-		acc.add(ord, weight*tf/(tf+base+slope*float64(x.documents[ord].length)))
+		acc.add(ord, weight*tf/(tf+base+slope*float64(x.lengths[ord])))
 	}
 }
 
@@ -66,8 +63,14 @@ func (a *accumulator) add(ord uint32, share float64) {
 	a.scores[ord] += share
 }
 
-func (a *accumulator) clear() {
+// drain offers all scores to best and sets them back to zero.
+func (a *accumulator) drain(best *topk.Collector) {
+	floor := best.Floor()
 	for _, ord := range a.touched {
+		if score := a.scores[ord]; score >= floor {
+			best.Offer(ord, score)
+			floor = best.Floor()
+		}
 		a.scores[ord] = 0
 	}
 	a.touched = a.touched[:0]

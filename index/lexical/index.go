@@ -174,11 +174,14 @@ func (x *Index) post(ord uint32, ids []uint32) []uint32 {
 		}
 	}
 	terms := make([]uint32, 0, distinct)
-	for start, end := 0, 0; start < len(ids); start = end {
-		for end = start; end < len(ids) && ids[end] == ids[start]; end++ {
+	for len(ids) > 0 {
+		count := 1
+		for count < len(ids) && ids[count] == ids[0] {
+			count++
 		}
-		terms = append(terms, ids[start])
-		x.postings[ids[start]].insert(ord, uint16(min(end-start, math.MaxUint16)))
+		terms = append(terms, ids[0])
+		x.postings[ids[0]].insert(ord, uint16(min(count, math.MaxUint16)))
+		ids = ids[count:]
 	}
 	x.entries += int64(distinct)
 	return terms

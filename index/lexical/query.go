@@ -15,7 +15,8 @@ const (
 // QueryTerms returns the terms to look for, in the order of their first
 // occurrence, each once. A word that the query repeats counts as often as it
 // is there. Stop words are left out unless there is nothing else to look for:
-// "to be or not to be" looks for all its words, "the crab" for one.
+// "to be or not to be" looks for all its words, "the crab" for one. Keeping
+// them made prose no better, and every document a hit.
 func (a *Analyzer) QueryTerms(text string) []QueryTerm {
 	var q query
 	a.scan(text, forQuery, q.add)

@@ -121,6 +121,16 @@ func TestSwappedPlacesTie(t *testing.T) {
 	}
 }
 
+// Votes that are equal by the formula are equal in bits: 49/49 and 50/50, where
+// 49·(1/49) would fall short of 1.
+func TestEqualVotesOfDifferentWeightsTie(t *testing.T) {
+	got := fuse(t, fusion.Options{K: new(48)},
+		weighted(49, ranking(braid.Dense, "a")), weighted(50, ranking(braid.Lexical, "x", "b")))
+	if ids(got) != "x a b" || got[1].Score != got[2].Score {
+		t.Errorf("%+v, want x, then a and b with one score", got)
+	}
+}
+
 func TestEqualTextsComeByID(t *testing.T) {
 	hits := []braid.Hit{{ID: "a", Score: 3}, {ID: "b", Score: 3}, {ID: "c", Score: 3}}
 	for _, method := range fusion.Methods() {

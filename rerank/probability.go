@@ -7,16 +7,11 @@ import (
 )
 
 // Probability is the logistic function 1/(1+e^−x) of a logit, computed in
-// float64 so that e^|x| never overflows and small values keep their digits.
-// It is 0..1 and never falls as the logit rises; above a logit of about 36 it
-// is exactly 1.
+// float64, where small values keep their digits and e^−x becomes infinite, and
+// the result 0, only below −709. It is 0..1 and never falls as the logit rises;
+// above a logit of about 36 it is exactly 1.
 func Probability(logit float32) float64 {
-	x := float64(logit)
-	if x >= 0 {
-		return 1 / (1 + math.Exp(-x))
-	}
-	e := math.Exp(x)
-	return e / (1 + e)
+	return 1 / (1 + math.Exp(-float64(logit)))
 }
 
 // AtLeast returns, in a new slice and in their order, the items whose

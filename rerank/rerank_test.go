@@ -194,20 +194,24 @@ func TestEndOfContext(t *testing.T) {
 			return nil, err
 		})
 	}
-	expired, cancel := context.WithDeadline(t.Context(), time.Now().Add(-time.Second))
-	defer cancel()
-	canceled, cancelNow := context.WithCancel(t.Context())
-	cancelNow()
-	soon, cancelSoon := context.WithTimeout(t.Context(), time.Millisecond)
-	defer cancelSoon()
-
+	expired := func() (context.Context, context.CancelFunc) {
+		return context.WithDeadline(t.Context(), time.Now().Add(-time.Second))
+	}
+	canceled := func() (context.Context, context.CancelFunc) {
+		ctx, cancel := context.WithCancel(t.Context())
+		cancel()
+		return ctx, cancel
+	}
+	soon := func() (context.Context, context.CancelFunc) {
+		return context.WithTimeout(t.Context(), 50*time.Millisecond)
+	}
 	never := scorerFunc(func(context.Context, string, []rerank.Passage) ([]float32, error) {
 		t.Error("the scorer was called after the end")
 		return nil, nil
 	})
 	for _, tt := range []struct {
 		name   string
-		ctx    context.Context
+		ctx    func() (context.Context, context.CancelFunc)
 		scorer rerank.Scorer
 		want   braid.Code
 	}{
@@ -217,7 +221,9 @@ func TestEndOfContext(t *testing.T) {
 		{"the scorer calls it something else", soon, untilEnd(errors.New("run terminated")), braid.DeadlineExceeded},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			got, err := rerank.Rerank(tt.ctx, tt.scorer, "q", candidates("a"), rerank.Options{})
+			ctx, cancel := tt.ctx()
+			defer cancel()
+			got, err := rerank.Rerank(ctx, tt.scorer, "q", candidates("a"), rerank.Options{})
 			if err == nil || braid.CodeOf(err) != tt.want {
 				t.Errorf("items %v, error %v with code %s, want code %s", got, err, braid.CodeOf(err), tt.want)
 			}

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"io"
 	"slices"
@@ -25,23 +26,44 @@ func (p *printer) line(format string, args ...any) {
 	}
 }
 
-// ask answers one query and prints the answer.
-func ask(ctx context.Context, b backend, collection string, q query, req search.Request, p *printer, asJSON bool) error {
-	answer, err := b.Search(ctx, collection, req)
+// json prints v on one line.
+func (p *printer) json(v any) {
+	if p.err != nil {
+		return
+	}
+	e := json.NewEncoder(p.out)
+	e.SetEscapeHTML(false)
+	p.err = e.Encode(v)
+}
+
+// session asks queries of one collection, prints the answers and counts how
+// often a relevant document came first.
+type session struct {
+	printer
+	backend    backend
+	collection string
+	asJSON     bool
+	judged     int            // compared queries that name relevant documents
+	firsts     map[string]int // per way of answering
+}
+
+// ask answers one query.
+func (s *session) ask(ctx context.Context, q query, req search.Request) error {
+	answer, err := s.backend.Search(ctx, s.collection, req)
 	if err != nil {
 		return err
 	}
-	if asJSON {
-		encodeLine(p, answer)
+	if s.asJSON {
+		s.json(answer)
 		return nil
 	}
-	p.line("%s", q.Text)
-	p.hits(answer.Hits, q, len(answer.Hits))
+	s.line("%s", q.Text)
+	s.hits(answer.Hits, q, len(answer.Hits))
 	if len(answer.Hits) == 0 {
-		p.line("  nothing found")
+		s.line("  nothing found")
 	}
-	p.costs(answer)
-	p.line("")
+	s.costs(answer)
+	s.line("")
 	return nil
 }
 
@@ -121,46 +143,83 @@ func ways() []way {
 // compareTop is the number of hits shown per way of answering.
 const compareTop = 3
 
-// compare answers a query in every way and prints the answers side by side.
-func compare(ctx context.Context, b backend, collection string, q query, req search.Request, p *printer, asJSON bool) error {
+// compare answers a query in every way and puts the answers side by side.
+func (s *session) compare(ctx context.Context, q query, req search.Request) error {
 	answers := map[string]*search.Response{}
-	var columns [][]string
 	for _, w := range ways() {
 		r := req
 		r.Mode, r.Rerank = w.mode, &w.rerank
 		if w.mode != search.ModeHybrid {
 			r.Fusion = nil
 		}
-		answer, err := b.Search(ctx, collection, r)
+		answer, err := s.backend.Search(ctx, s.collection, r)
 		if err != nil {
 			return err
 		}
 		answers[w.name] = answer
-		column := []string{w.name}
-		for _, h := range answer.Hits[:min(compareTop, len(answer.Hits))] {
-			column = append(column, fmt.Sprintf("%d %s%s", h.Rank, mark(h.ID, q), h.ID))
-		}
-		columns = append(columns, column)
 	}
-	if asJSON {
-		encodeLine(p, struct {
+	s.count(q, answers)
+	if s.asJSON {
+		s.json(struct {
 			Query   string                      `json:"query"`
 			Answers map[string]*search.Response `json:"answers"`
 		}{q.Text, answers})
 		return nil
 	}
-	p.line("“%s”", q.Text)
+	s.line("“%s”", q.Text)
 	if q.Shows != "" {
-		p.line("  %s", q.Shows)
+		s.line("  %s", q.Shows)
 	}
-	p.line("")
-	p.table(columns)
-	p.line("\n  %s", reranked)
+	s.line("")
+	s.sideBySide(q, answers)
+	s.line("\n  %s", reranked)
 	best := answers[reranked]
-	p.hits(best.Hits, q, compareTop)
-	p.costs(best)
-	p.line("")
+	s.hits(best.Hits, q, compareTop)
+	s.costs(best)
+	s.line("")
 	return nil
+}
+
+func (s *session) count(q query, answers map[string]*search.Response) {
+	if len(q.Relevant) == 0 {
+		return
+	}
+	if s.firsts == nil {
+		s.firsts = map[string]int{}
+	}
+	s.judged++
+	for name, a := range answers {
+		if len(a.Hits) > 0 && slices.Contains(q.Relevant, a.Hits[0].ID) {
+			s.firsts[name]++
+		}
+	}
+}
+
+// tally prints how often each way of answering had a relevant document first.
+func (s *session) tally() {
+	if s.judged < 2 || s.asJSON {
+		return
+	}
+	s.line("A relevant document came first, of %d queries:", s.judged)
+	var columns [][]string
+	for _, w := range ways() {
+		columns = append(columns, []string{w.name, fmt.Sprint(s.firsts[w.name])})
+	}
+	s.table(columns)
+}
+
+// sideBySide prints the first hits of every answer.
+func (s *session) sideBySide(q query, answers map[string]*search.Response) {
+	var columns [][]string
+	for _, w := range ways() {
+		column := []string{w.name}
+		hits := answers[w.name].Hits
+		for _, h := range hits[:min(compareTop, len(hits))] {
+			column = append(column, fmt.Sprintf("%d %s%s", h.Rank, mark(h.ID, q), h.ID))
+		}
+		columns = append(columns, column)
+	}
+	s.table(columns)
 }
 
 // table prints columns of different length.
@@ -168,8 +227,12 @@ func (p *printer) table(columns [][]string) {
 	if p.err != nil {
 		return
 	}
+	height := 0
+	for _, c := range columns {
+		height = max(height, len(c))
+	}
 	w := tabwriter.NewWriter(p.out, 0, 8, 3, ' ', 0)
-	for row := range compareTop + 1 {
+	for row := range height {
 		for _, c := range columns {
 			cell := ""
 			if row < len(c) {

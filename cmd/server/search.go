@@ -1,7 +1,6 @@
 package main
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
@@ -66,19 +65,19 @@ fusion put it, what the cross-encoder said, and what each stage cost.
 				return err
 			}
 			defer func() { err = errors.Join(err, b.Close()) }()
-			out := &printer{out: cmd.OutOrStdout()}
+			s := session{backend: b, collection: f.collection, asJSON: f.asJSON, printer: printer{out: cmd.OutOrStdout()}}
 			for _, q := range queries {
 				req.Query = q.Text
+				answer := s.ask
 				if f.compare {
-					err = compare(cmd.Context(), b, f.collection, q, req, out, f.asJSON)
-				} else {
-					err = ask(cmd.Context(), b, f.collection, q, req, out, f.asJSON)
+					answer = s.compare
 				}
-				if err != nil {
+				if err := answer(cmd.Context(), q, req); err != nil {
 					return err
 				}
 			}
-			return out.err
+			s.tally()
+			return s.err
 		},
 	}
 	cfg.register(cmd)
@@ -173,13 +172,4 @@ func readQueries(name string) ([]query, error) {
 		return nil, braid.Errorf(braid.InvalidArgument, "%s holds no query", name)
 	}
 	return queries, nil
-}
-
-func encodeLine(p *printer, v any) {
-	data, err := json.Marshal(v)
-	if err != nil {
-		p.err = errors.Join(p.err, err)
-		return
-	}
-	p.line("%s", data)
 }

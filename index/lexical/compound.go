@@ -5,15 +5,14 @@ import "bytes"
 // Compounds are taken apart level by level, so that github.com is found inside
 // github.com/rust-lang and rust-lang inside that.
 const (
-	levelPath  = iota // / : @ #
-	levelName         // .
-	levelWord         // - _ ' &
-	levelCase         // softLogout, LNK2019: no character between the parts
-	levelCount = levelCase
+	levelPath = iota // / : @ #
+	levelName        // .
+	levelWord        // - _ ' &
+	levelCase        // softLogout, LNK2019: no character between the parts
 )
 
 // joinLevel returns the level at which the character at i of the compound
-// separates parts, or levelCase if it does not. The dot of a number and the
+// separates parts, or levelCase if it separates none. The dot of a number and the
 // signs of C++ and C# separate nothing.
 func (s *scanner) joinLevel(i int) int {
 	switch s.word[i] {
@@ -48,9 +47,9 @@ func (s *scanner) takeApart() {
 	s.emitPlain(0, len(s.word), Word)
 }
 
-// split emits the terms of word[from:to], which has no separators above level.
+// split emits the terms of word[from:to], whose separators are of level or later ones.
 func (s *scanner) split(from, to, level int, top bool) {
-	for ; level < levelCount; level++ {
+	for ; level < levelCase; level++ {
 		if s.hasJoiner(from, to, level) {
 			s.emitWhole(from, to, level, top)
 			s.splitAt(from, to, level)

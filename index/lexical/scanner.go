@@ -142,9 +142,7 @@ func (s *scanner) compound(i int) int {
 			s.keep(i)
 			i++
 		}
-		if skip := s.elided(i); skip > 0 {
-			i += skip
-		}
+		i += s.elided(i)
 	}
 	s.takeApart()
 	return i

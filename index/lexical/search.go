@@ -34,7 +34,7 @@ func (x *Index) Search(text string, q topk.Scan) []topk.Match {
 // accumulate adds one term's share to the score of each document with it.
 func (x *Index) accumulate(acc *accumulator, p *postings, weight float64) {
 	n, df := float64(x.live), float64(len(p.ordinals))
-	weight *= math.Log(1 + (n-df+0.5)/(df+0.5))
+	weight *= math.Log1p((n - df + 0.5) / (df + 0.5))
 	average := float64(x.length) / n // above 0: what is posted has a length
 	base, slope := x.opts.K1*(1-x.opts.B), x.opts.K1*x.opts.B/average
 	for i, ord := range p.ordinals {

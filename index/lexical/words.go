@@ -38,6 +38,9 @@ func (f *folder) append(text []byte, word []rune) []byte {
 func (f *folder) appendUnicode(text []byte, word []rune) []byte {
 	f.source = f.source[:0]
 	for _, r := range word {
+		if unicode.Is(unicode.Cherokee, r) {
+			r = unicode.ToUpper(r) // cases.Fold swaps the cases of this script
+		}
 		f.source = utf8.AppendRune(f.source, r)
 	}
 	// A fold makes at most three characters of one.

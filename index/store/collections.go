@@ -98,22 +98,29 @@ func (s *Store) Create(name string, schema index.Schema, created time.Time) (Col
 	return c, err
 }
 
-// Drop deletes a collection with its documents. It needs no free space.
+// Drop deletes a collection with its documents. It needs no free space beyond
+// the reserve.
 func (s *Store) Drop(c Collection) error {
 	return s.commit(mark{}, func(tx *transaction) error {
 		return errors.Join(
 			tx.delete(collectionKey(c.Name), &tx.root),
 			tx.delete(tallyKey(c.Number), &tx.root),
-			tx.batch.DeleteRange(documentKey(c.Number, ""), documentKey(c.Number+1, ""), nil))
+			tx.batch.DeleteRange(documentKey(c.Number, ""), documentKey(c.Number+1, ""), nil),
+			s.reserve.admitDrop())
 	})
 }
 
+// reclaimPatience bounds Reclaim, which on a full disk waits for space.
+const reclaimPatience = 10 * time.Second
+
 // Reclaim frees the disk space of a collection that was dropped. Without it,
-// or when ctx ends, that happens by and by.
+// or when it is cut short, that happens by and by.
 func (s *Store) Reclaim(ctx context.Context, c Collection) {
 	if s.failure.Load() != nil {
 		return
 	}
+	ctx, cancel := context.WithTimeout(ctx, reclaimPatience)
+	defer cancel()
 	if err := s.db.Compact(ctx, documentKey(c.Number, ""), documentKey(c.Number+1, ""), false); err != nil {
 		s.log.Warn("store: space of a dropped collection is freed later", "folder", s.dir, "collection", c.Name, "error", err)
 	}

@@ -12,7 +12,8 @@
 //
 // Invariants:
 //   - A commit that returned nil is on stable storage. After an error none of
-//     it is read again, in this process or the next.
+//     it is read in this process; when it was the disk that failed, the next
+//     process may find the commit whole, never a part of it.
 //   - A folder is used by one process at a time.
 //   - A write the folder has acknowledged and lost (a file cut short, a disk
 //     that lied) is reported by Open, see Loss. Damage that pebble's checksums

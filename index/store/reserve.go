@@ -53,6 +53,19 @@ func (r *reserve) admit(need int64) error {
 	return nil
 }
 
+// dropRoom is what a commit that frees space may take.
+const dropRoom = 256 << 10
+
+// admitDrop is admit for a commit that frees space: it may use up the reserve.
+func (r *reserve) admitDrop() error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if free := r.free(); !r.held && free < dropRoom {
+		return braid.Errorf(braid.StorageFull, "%d KiB are free on its disk and to free more takes %d KiB", free>>10, dropRoom>>10)
+	}
+	return nil
+}
+
 // take writes the file. The caller holds mu.
 func (r *reserve) take() error {
 	file, err := r.fs.Create(r.path, vfs.WriteCategoryUnspecified)

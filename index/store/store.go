@@ -340,7 +340,13 @@ func (l pebbleLog) Infof(format string, args ...any) { l.say(slog.LevelDebug, fo
 func (l pebbleLog) Errorf(format string, args ...any) { l.say(slog.LevelWarn, format, args) }
 
 func (l pebbleLog) Fatalf(format string, args ...any) {
-	l.s.fail("update", "its database", fmt.Errorf(format, args...))
+	cause := fmt.Errorf(format, args...)
+	for _, arg := range args {
+		if err, ok := arg.(error); ok {
+			cause = err // keeps what kind of error it is
+		}
+	}
+	l.s.fail("update", "its database", cause)
 }
 
 func (l pebbleLog) say(level slog.Level, format string, args []any) {

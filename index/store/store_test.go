@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io/fs"
+	"math/rand/v2"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -62,6 +63,17 @@ func document(id string) index.Entry {
 // commit stores one document.
 func commit(s *Store, c Collection, id string) error {
 	return s.Commit(c.Number, []index.Entry{document(id)}, nil)
+}
+
+// commitLarge stores a document of 100 kB that does not compress.
+func commitLarge(s *Store, c Collection, i int) error {
+	e := document(fmt.Sprint(i))
+	e.Dense = make([]float32, 25_000)
+	random := rand.New(rand.NewPCG(uint64(i), 0))
+	for j := range e.Dense {
+		e.Dense[j] = random.Float32()
+	}
+	return s.Commit(c.Number, []index.Entry{e}, nil)
 }
 
 // contents reads all documents of a collection and checks what they hold.
@@ -137,13 +149,8 @@ func TestDropFreesDisk(t *testing.T) {
 	dir := t.TempDir()
 	s := openStore(t, dir, Options{ReserveBytes: 1})
 	c := create(t, s, "a")
-	for i := range 40 {
-		e := document(fmt.Sprint(i))
-		e.Tokens = make([]uint32, 200_000)
-		for j := range e.Tokens {
-			e.Tokens[j] = uint32(i*7919+j*104729) % 30522
-		}
-		if err := s.Commit(c.Number, []index.Entry{e}, nil); err != nil {
+	for i := range 100 {
+		if err := commitLarge(s, c, i); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -15,8 +15,14 @@ import (
 
 // Decode reads exactly one JSON value from data into the value that into points
 // to. Every error is a braid.InvalidArgument that names the field or byte at
-// fault.
-func Decode(data []byte, into any) error {
+// fault; a *braid.Error of an UnmarshalJSON method is passed on.
+func Decode(data []byte, into any) error { return decode(data, into, true) }
+
+// DecodeOpen is Decode for wire formats of others: fields that are not known are
+// ignored, since clients and proxies of such formats add their own.
+func DecodeOpen(data []byte, into any) error { return decode(data, into, false) }
+
+func decode(data []byte, into any, strict bool) error {
 	if len(bytes.TrimSpace(data)) == 0 {
 		return braid.Errorf(braid.InvalidArgument, "the JSON is empty")
 	}
@@ -26,7 +32,9 @@ func Decode(data []byte, into any) error {
 		return braid.Errorf(braid.InvalidArgument, "the JSON is not valid UTF-8 (byte %d): encode it as UTF-8", invalidAt(data))
 	}
 	d := json.NewDecoder(bytes.NewReader(data))
-	d.DisallowUnknownFields()
+	if strict {
+		d.DisallowUnknownFields()
+	}
 	if err := d.Decode(into); err != nil {
 		return explain(err, into)
 	}
@@ -52,7 +60,10 @@ func invalidAt(data []byte) int {
 func explain(err error, into any) error {
 	var syntax *json.SyntaxError
 	var wrong *json.UnmarshalTypeError
+	var typed *braid.Error
 	switch {
+	case errors.As(err, &typed):
+		return typed
 	case errors.As(err, &wrong):
 		field := wrong.Field
 		if field == "" {

@@ -58,3 +58,13 @@ func TestNullMeansAbsent(t *testing.T) {
 		t.Errorf("got %+v", s)
 	}
 }
+
+func TestDecodeOpenIgnoresOnlyUnknownFields(t *testing.T) {
+	var s sample
+	if err := strictjson.DecodeOpen([]byte(`{"query":"x","metadata":{"a":[1]},"proxy":null}`), &s); err != nil || s.Query != "x" {
+		t.Errorf("got %+v, %v", s, err)
+	}
+	if err := strictjson.DecodeOpen([]byte(`{"query":7,"metadata":{}}`), &s); braid.CodeOf(err) != braid.InvalidArgument {
+		t.Errorf("wrong type: %v", err)
+	}
+}

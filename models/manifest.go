@@ -205,7 +205,8 @@ func (m Manifest) validateFiles(f *faults) {
 
 // validateShape checks that kind, output form, pooling and dimensions agree.
 func (m Manifest) validateShape(f *faults) {
-	forms, dimensions := []string{}, 0
+	var forms []string
+	dimensions := 0 // the largest there may be
 	switch m.Kind {
 	case Dense:
 		forms, dimensions = []string{string(HiddenStates), string(Pooled)}, MaxDimensions

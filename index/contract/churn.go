@@ -94,7 +94,7 @@ func testReopen(t *testing.T, h *harness) {
 			m[e.Document.ID] = e
 			batch.Upserts = append(batch.Upserts, e)
 		}
-		for id := range m {
+		for _, id := range slices.Sorted(maps.Keys(m)) {
 			if random.IntN(10) == 0 && !slices.ContainsFunc(batch.Upserts, func(e index.Entry) bool { return e.Document.ID == id }) {
 				delete(m, id)
 				batch.Deletes = append(batch.Deletes, id)

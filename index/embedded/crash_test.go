@@ -1,0 +1,228 @@
+package embedded_test
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"go.uber.org/goleak"
+
+	"github.com/braid-search/braid/index"
+	"github.com/braid-search/braid/index/embedded"
+)
+
+var crashes = flag.Int("crashes", 20, "how often the crash test kills the writer")
+
+// TestMain lets the test binary stand in for a server that is killed: with
+// "write", a folder and a number it writes batches until then.
+func TestMain(m *testing.M) {
+	if len(os.Args) == 4 && os.Args[1] == "write" {
+		if err := writeUntilKilled(os.Args[2], os.Args[3]); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(1)
+		}
+	}
+	goleak.VerifyTestMain(m)
+}
+
+const crashBatch = 20
+
+// writeUntilKilled stores batches of documents with running ids and prints the
+// number of each batch once it is acknowledged. Of every third batch it then
+// deletes the first document, printed as a negative number.
+func writeUntilKilled(dir, first string) error {
+	ctx := context.Background()
+	e, err := embedded.Open(ctx, dir, embedded.Options{})
+	if err != nil {
+		return err
+	}
+	c, err := e.Open(ctx, "t")
+	if err != nil {
+		return err
+	}
+	batch, err := strconv.Atoi(first)
+	for ; err == nil; batch++ {
+		var b index.Batch
+		for i := range crashBatch {
+			b.Upserts = append(b.Upserts, entryOf(crashID(batch, i), crashText(batch, i)))
+		}
+		if _, err = c.Write(ctx, b); err != nil {
+			break
+		}
+		fmt.Println(batch)
+		if batch%3 == 0 {
+			if _, err = c.Write(ctx, index.Batch{Deletes: []string{crashID(batch, 0)}}); err == nil {
+				fmt.Println(-batch)
+			}
+		}
+	}
+	return err
+}
+
+func crashID(batch, i int) string { return fmt.Sprintf("b%d-%d", batch, i) }
+
+// crashText is a word that no other document has.
+func crashText(batch, i int) string {
+	letters := []byte("zz")
+	for n := batch*crashBatch + i + 1; n > 0; n /= 7 {
+		letters = append(letters, "bdfgklm"[n%7])
+	}
+	return string(letters)
+}
+
+// TestKilledWhileWriting kills the writer at random moments and asserts each
+// time that a plain opening shows every acknowledged batch in every branch, at
+// most one more, and no part of one.
+func TestKilledWhileWriting(t *testing.T) {
+	if testing.Short() {
+		t.Skip("skipped: kills processes for some seconds")
+	}
+	dir, random := t.TempDir(), rand.New(rand.NewPCG(41, 42))
+	e := open(t, dir)
+	if _, err := e.Create(context.Background(), "t", schema); err != nil {
+		t.Fatal(err)
+	}
+	if err := e.Close(); err != nil {
+		t.Fatal(err)
+	}
+	written, deleted := 0, map[int]bool{} // batches 1 to written; of which the first document is deleted
+	for range *crashes {
+		stored, gone := runWriter(t, dir, written+1, time.Duration(random.IntN(150))*time.Millisecond)
+		acknowledged := written + stored
+		for _, batch := range gone {
+			deleted[batch] = true
+		}
+		written = checkAfterCrash(t, dir, acknowledged, deleted)
+	}
+	t.Logf("%d documents written in %d lives", written*crashBatch, *crashes)
+	if written < *crashes {
+		t.Errorf("only %d batches were written: the writer was killed too soon to tell anything", written)
+	}
+}
+
+// runWriter starts a writer at batch first, kills it some time after its first
+// word, and returns how many batches it acknowledged and which deletions.
+func runWriter(t *testing.T, dir string, first int, life time.Duration) (stored int, deleted []int) {
+	t.Helper()
+	cmd := exec.Command(os.Args[0], "write", dir, strconv.Itoa(first))
+	cmd.Stderr = os.Stderr
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	var kill *time.Timer
+	lines := bufio.NewReader(out)
+	for {
+		line, err := lines.ReadString('\n')
+		if errors.Is(err, io.EOF) {
+			break // a line that was not finished is no acknowledgement
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		if kill == nil {
+			kill = time.AfterFunc(life, func() { _ = cmd.Process.Kill() })
+		}
+		batch, err := strconv.Atoi(strings.TrimSpace(line))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if batch < 0 {
+			deleted = append(deleted, -batch)
+		} else if stored++; batch != first+stored-1 {
+			t.Fatalf("batch %d follows %d", batch, first+stored-2)
+		}
+	}
+	if kill == nil {
+		t.Fatal("the writer ended by itself")
+	}
+	kill.Stop()
+	_ = cmd.Wait() // killed
+	return stored, deleted
+}
+
+// checkAfterCrash opens the folder and returns how many batches are there.
+func checkAfterCrash(t *testing.T, dir string, acknowledged int, deleted map[int]bool) int {
+	t.Helper()
+	ctx := context.Background()
+	e := open(t, dir)
+	defer e.Close()
+	if e.Loss() != nil {
+		t.Fatalf("a loss is reported: %+v", e.Loss())
+	}
+	c, err := e.Open(ctx, "t")
+	if err != nil {
+		t.Fatal(err)
+	}
+	written, want := acknowledged, 0
+	// One batch, or one deletion, may be durable and not yet acknowledged.
+	if found(t, c, acknowledged+1, 1) {
+		written++
+	}
+	for batch := 1; batch <= written+1; batch++ {
+		for i := range crashBatch {
+			exists := found(t, c, batch, i)
+			if batch == written && i == 0 && !exists && batch%3 == 0 {
+				deleted[batch] = true
+			}
+			if should := batch <= written && !(i == 0 && deleted[batch]); exists != should {
+				t.Fatalf("%s after batch %d: found %v", crashID(batch, i), acknowledged, exists)
+			}
+			if exists {
+				want++
+			}
+		}
+	}
+	if got := c.Info().Documents; got != want {
+		t.Fatalf("count is %d, want %d", got, want)
+	}
+	return written
+}
+
+// found says whether a document is there, and asserts that all ways to it
+// agree.
+func found(t *testing.T, c index.Collection, batch, i int) bool {
+	t.Helper()
+	ctx, q := context.Background(), index.Query{K: 1}
+	id, want := crashID(batch, i), entryOf(crashID(batch, i), crashText(batch, i))
+	got, err := c.Get(ctx, []string{id})
+	if err != nil {
+		t.Fatal(err)
+	}
+	lexical, err := c.SearchLexical(ctx, want.Document.Text, q)
+	if err != nil {
+		t.Fatal(err)
+	}
+	sparse, err := c.SearchSparse(ctx, want.Sparse, index.Query{K: 1, Allowed: only(id)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	dense, err := c.SearchDense(ctx, want.Dense, index.Query{K: 1, Allowed: only(id)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	there := len(got) == 1
+	if there && (got[0].Document.Text != want.Document.Text || lexical[0].ID != id || dense[0].Score < 0.999) ||
+		len(lexical) != len(got) || len(sparse) != len(got) || len(dense) != len(got) {
+		t.Fatalf("%s: get %+v, lexical %v, sparse %v, dense %v", id, got, lexical, sparse, dense)
+	}
+	return there
+}
+
+// only is the set of one document.
+type only string
+
+func (o only) Contains(id string) bool { return id == string(o) }

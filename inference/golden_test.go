@@ -81,7 +81,8 @@ type tolerance struct {
 
 // tolerate is strict on a CPU like the one the goldens were made on. Elsewhere
 // the float32 kernels round differently, which can move an activation of an
-// int8 model to the next of its 256 steps.
+// int8 model to the next of its 256 steps: between AVX-512 and AVX2 that was
+// seen to move a cosine by 0.0026 and the logit of a full model by 0.02.
 func (g golden) tolerate(t *testing.T) tolerance {
 	t.Helper()
 	var sets []string
@@ -103,7 +104,7 @@ func (g golden) tolerate(t *testing.T) tolerance {
 		return tolerance{cosine: 0.99999, logit: 1e-3}
 	}
 	t.Logf("this CPU has %q, the goldens' had %q: comparing loosely", sets, g.InstructionSets)
-	return tolerance{cosine: 0.998, logit: 0.1}
+	return tolerance{cosine: 0.99, logit: 0.1}
 }
 
 func TestGoldenTokens(t *testing.T) {

@@ -74,7 +74,9 @@ func sessionOptions(exactInt8 bool) (*ort.SessionOptions, error) {
 		func() error { return options.SetInterOpNumThreads(1) },
 		func() error { return options.AddSessionConfigEntry("session.intra_op.allow_spinning", "0") },
 		func() error { return options.SetGraphOptimizationLevel(ort.GraphOptimizationLevelEnableAll) },
-		// A pattern is kept per input shape, and every text length is one.
+		// A pattern is kept per input shape, and every text length is one; it
+		// changed neither time nor memory. The arena stays: without it the peak
+		// of the three models was 390 MB instead of 305, and no lower after.
 		func() error { return options.SetMemPattern(false) },
 	}
 	if exactInt8 {

@@ -295,25 +295,3 @@ func TestProbabilityNeverFalls(t *testing.T) {
 	})
 }
 
-func TestAtLeast(t *testing.T) {
-	items := []rerank.Item{
-		{ID: "a", Scored: true, Logit: 2, Probability: rerank.Probability(2)},
-		{ID: "b", Scored: true, Logit: 0, Probability: 0.5},
-		{ID: "c", Scored: true, Logit: -200, Probability: 0},
-		{ID: "d"},
-	}
-	for _, tt := range []struct {
-		threshold float64
-		want      string
-	}{{0, "a b c"}, {5e-324, "a b"}, {0.5, "a b"}, {math.Nextafter(0.5, 1), "a"}, {rerank.Probability(2), "a"}, {1, ""}} {
-		got, err := rerank.AtLeast(items, tt.threshold)
-		if err != nil || ids(got) != tt.want {
-			t.Errorf("threshold %v: %q, error %v, want %q", tt.threshold, ids(got), err, tt.want)
-		}
-	}
-	for _, bad := range []float64{-0.1, 1.1, math.NaN(), math.Inf(1)} {
-		if _, err := rerank.AtLeast(items, bad); braid.CodeOf(err) != braid.InvalidArgument {
-			t.Errorf("threshold %v: error %v, want %s", bad, err, braid.InvalidArgument)
-		}
-	}
-}

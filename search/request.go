@@ -106,6 +106,9 @@ func (r Request) plan(rerankable bool) (plan, error) {
 	if !slices.Contains(Modes(), p.Mode) {
 		return plan{}, braid.Errorf(braid.InvalidArgument, "mode %q is unknown: use dense, sparse, lexical or hybrid", r.Mode).In("mode")
 	}
+	if r.MinScore != nil && math.IsNaN(*r.MinScore) {
+		return plan{}, braid.Errorf(braid.InvalidArgument, "min_score is not a number").In("min_score")
+	}
 	if err := r.Fusion.validate(p.Mode); err != nil {
 		return plan{}, err
 	}

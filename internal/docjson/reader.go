@@ -30,13 +30,42 @@ func NewReader(r io.Reader) *Reader {
 	return &Reader{in: bufio.NewReaderSize(r, 64<<10), seen: map[string]string{}}
 }
 
-// wire is a document as it is sent. BEIR's "_id" is accepted for "id".
+// wire is a document as it is sent. BEIR's "_id" and "metadata" are accepted for
+// "id" and "payload".
 type wire struct {
-	ID      string          `json:"id"`
-	BEIR    string          `json:"_id"`
-	Title   string          `json:"title"`
-	Text    string          `json:"text"`
-	Payload json.RawMessage `json:"payload"`
+	ID       string          `json:"id"`
+	BEIR     string          `json:"_id"`
+	Title    string          `json:"title"`
+	Text     string          `json:"text"`
+	Payload  json.RawMessage `json:"payload"`
+	Metadata json.RawMessage `json:"metadata"`
+}
+
+// document puts the two spellings together.
+func (w wire) document() (braid.Document, error) {
+	d := braid.Document{ID: w.ID, Title: w.Title, Text: w.Text, Payload: given(w.Payload)}
+	switch {
+	case w.ID != "" && w.BEIR != "":
+		return d, braid.Errorf(braid.InvalidArgument, `the document has both "id" and "_id": send one`).In("id")
+	case w.BEIR != "":
+		d.ID = w.BEIR
+	}
+	switch metadata := given(w.Metadata); {
+	case metadata == nil:
+	case d.Payload != nil:
+		return d, braid.Errorf(braid.InvalidArgument, `the document has both "payload" and "metadata": send one`).In("payload")
+	default:
+		d.Payload = metadata
+	}
+	return d, d.Validate()
+}
+
+// given is nil for a value that is absent or null.
+func given(raw json.RawMessage) json.RawMessage {
+	if bytes.Equal(raw, []byte("null")) {
+		return nil
+	}
+	return raw
 }
 
 // Next returns the next document, io.EOF after the last one, or what is wrong
@@ -56,16 +85,8 @@ func (r *Reader) Next() (braid.Document, error) {
 	if err := strictjson.Decode(raw, &w); err != nil {
 		return braid.Document{}, r.at(err)
 	}
-	d := braid.Document{ID: w.ID, Title: w.Title, Text: w.Text, Payload: w.Payload}
-	if d.ID == "" {
-		d.ID = w.BEIR
-	} else if w.BEIR != "" {
-		return braid.Document{}, r.at(braid.Errorf(braid.InvalidArgument, `the document has both "id" and "_id": send one`).In("id"))
-	}
-	if bytes.Equal(d.Payload, []byte("null")) {
-		d.Payload = nil
-	}
-	if err := d.Validate(); err != nil {
+	d, err := w.document()
+	if err != nil {
 		return braid.Document{}, r.at(err)
 	}
 	if first, dup := r.seen[d.ID]; dup {

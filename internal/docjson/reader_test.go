@@ -41,6 +41,10 @@ func TestReaderForms(t *testing.T) {
 			t.Errorf("%s: got %+v, %v", name, docs, err)
 		}
 	}
+	docs, err := readAll(`{"_id":"a","text":"x","metadata":{"year":2031}}`)
+	if err != nil || string(docs[0].Payload) != `{"year":2031}` {
+		t.Errorf("BEIR metadata: got %+v, %v", docs, err)
+	}
 	for _, in := range []string{"", "  \n\n", "[]", " [ ] "} {
 		if docs, err := readAll(in); err != nil || len(docs) != 0 {
 			t.Errorf("%q: got %v, %v", in, docs, err)
@@ -79,6 +83,7 @@ func TestReaderNamesThePlace(t *testing.T) {
 		"array, then more":     {`[{"id":"a","text":"x"}] []`, braid.InvalidArgument, []string{"more data"}, 1},
 		"array of strings":     {`["a"]`, braid.InvalidArgument, []string{"documents[0]:", "must be an object"}, 0},
 		"both ids":             {`{"id":"a","_id":"b","text":"x"}`, braid.InvalidArgument, []string{"line 1:", "both"}, 0},
+		"both payloads":        {`{"id":"a","text":"x","payload":{},"metadata":{}}`, braid.InvalidArgument, []string{"line 1:", "metadata"}, 0},
 		"neither form":         {`"hello"`, braid.InvalidArgument, []string{"line 1:", "must be an object"}, 0},
 		"blank lines do count": {"\n\n{\"id\":1}", braid.InvalidArgument, []string{"line 3:"}, 0},
 	} {

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
+from safetensors import SafetensorError
 from safetensors.numpy import load_file
 
 
@@ -28,7 +29,10 @@ class Config:
 
     @classmethod
     def read(cls, path: Path) -> "Config":
-        raw = json.loads(path.read_text(encoding="utf-8"))
+        try:
+            raw = json.loads(path.read_text(encoding="utf-8"))
+        except ValueError as error:
+            raise CheckpointError(f"{path} is not JSON: {error}") from None
         wanted = {
             "model_type": ("bert",),
             "hidden_act": ("gelu",),  # the exact one, with erf
@@ -66,7 +70,11 @@ class Weights:
     def __init__(self, path: Path):
         self._path = path
         self._tensors = {}
-        for name, tensor in load_file(path).items():
+        try:
+            stored = load_file(path)
+        except SafetensorError as error:
+            raise CheckpointError(f"{path} is not a whole safetensors file: {error}") from None
+        for name, tensor in stored.items():
             name = re.sub(r"LayerNorm\.gamma$", "LayerNorm.weight", name)
             name = re.sub(r"LayerNorm\.beta$", "LayerNorm.bias", name)
             self._tensors[name] = tensor

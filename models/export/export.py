@@ -26,11 +26,13 @@ TEXTS = ("a big fat potato", "how to reset a lost password", "rain", "")
 
 
 def sample_texts(checkpoint: Path, config: Config) -> list[list[int]]:
-    """Token ids of a few texts, special tokens included: sentences of whole
-    words, the empty text, and random ids up to the longest text there can be."""
+    """Token ids of a few texts, special tokens included: sentences of words
+    in the vocabulary, the empty text, and random ids up to the longest text there can be."""
     vocabulary = json.loads((checkpoint / "tokenizer.json").read_text(encoding="utf-8"))["model"]["vocab"]
+    if not {"[CLS]", "[SEP]"} <= vocabulary.keys():
+        raise CheckpointError(f"{checkpoint / 'tokenizer.json'}: no [CLS] and [SEP] in the vocabulary")
     start, end = vocabulary["[CLS]"], vocabulary["[SEP]"]
-    texts = [[vocabulary[word] for word in text.split()] for text in TEXTS]
+    texts = [[vocabulary[word] for word in text.split() if word in vocabulary] for text in TEXTS]
     random = np.random.default_rng(20)
     for length in (1, 30, config.positions - 2):
         texts.append(random.integers(0, config.vocabulary, length).tolist())

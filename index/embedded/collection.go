@@ -98,6 +98,7 @@ func (c *collection) Write(ctx context.Context, batch index.Batch) (index.WriteR
 	if result == (index.WriteResult{}) {
 		return result, nil
 	}
+	words := c.analyze(batch.Upserts) // before the lock: it takes longest
 	if err := c.store.Commit(c.recorded.Number, batch.Upserts, deletes); err != nil {
 		return index.WriteResult{}, err
 	}
@@ -106,10 +107,19 @@ func (c *collection) Write(ctx context.Context, batch index.Batch) (index.WriteR
 	for _, id := range deletes {
 		c.remove(id)
 	}
-	for _, e := range batch.Upserts {
-		c.put(e)
+	for i, e := range batch.Upserts {
+		c.put(e, words[i])
 	}
 	return result, nil
+}
+
+// analyze takes the texts of entries apart. It needs no lock.
+func (b *branches) analyze(entries []index.Entry) []lexical.Analysis {
+	words := make([]lexical.Analysis, len(entries))
+	for i, e := range entries {
+		words[i] = b.lexical.Analyze(e.Document.Passage())
+	}
+	return words
 }
 
 // plan counts what batch would change and returns its deletes that exist.
@@ -130,14 +140,15 @@ func (b *branches) plan(batch index.Batch) (result index.WriteResult, deletes []
 	return result, deletes
 }
 
-// put makes e visible, in place of the document of its id.
-func (b *branches) put(e index.Entry) {
+// put makes e, whose text has the given words, visible in place of the document
+// of its id.
+func (b *branches) put(e index.Entry, words lexical.Analysis) {
 	ord, exists := b.ords[e.Document.ID]
 	if !exists {
 		ord = b.place(e)
 	}
 	b.slots[ord].fingerprint = e.Fingerprint
-	b.lexical.Add(ord, e.Document.Passage())
+	b.lexical.AddAnalysis(ord, words)
 	if b.dense != nil {
 		b.dense.Put(ord, e.Dense)
 	}

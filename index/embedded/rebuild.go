@@ -2,10 +2,12 @@ package embedded
 
 import (
 	"context"
+	"runtime"
 	"sync"
 
 	"github.com/braid-search/braid"
 	"github.com/braid-search/braid/index"
+	"github.com/braid-search/braid/index/lexical"
 )
 
 // rebuildChunk is how many entries go to the branches at a time, and
@@ -16,16 +18,18 @@ const (
 	rebuildQueue = 4
 )
 
-// placed is an entry and its ordinal.
+// placed is an entry with its ordinal and its words.
 type placed struct {
 	ord   uint32
 	entry index.Entry
+	words lexical.Analysis
 }
 
 // rebuild fills the branches of a new collection from its records: one
-// goroutine reads, one for each branch adds.
+// goroutine reads, one a processor analyses texts, which takes longest, and one
+// a branch adds. Chunks may overtake each other.
 func (c *collection) rebuild(ctx context.Context, progress func(Progress)) error {
-	adders := []func(placed){func(p placed) { c.lexical.Add(p.ord, p.entry.Document.Passage()) }}
+	adders := []func(placed){func(p placed) { c.lexical.AddAnalysis(p.ord, p.words) }}
 	if c.dense != nil {
 		adders = append(adders, func(p placed) { c.dense.Put(p.ord, p.entry.Dense) })
 	}
@@ -33,12 +37,27 @@ func (c *collection) rebuild(ctx context.Context, progress func(Progress)) error
 		adders = append(adders, func(p placed) { c.sparse.Add(p.ord, p.entry.Sparse) })
 	}
 	feed, wait := fanOut(adders)
-	defer wait()
-	return c.read(ctx, progress, feed)
+	chunks := make(chan []placed, rebuildQueue)
+	var analysing sync.WaitGroup
+	for range runtime.GOMAXPROCS(0) {
+		analysing.Go(func() {
+			for chunk := range chunks {
+				for i := range chunk {
+					chunk[i].words = c.lexical.Analyze(chunk[i].entry.Document.Passage())
+				}
+				feed(chunk)
+			}
+		})
+	}
+	err := c.read(ctx, progress, chunks)
+	close(chunks)
+	analysing.Wait()
+	wait()
+	return err
 }
 
 // fanOut starts a goroutine for each adder. Chunks given to feed reach each of
-// them, in order; wait ends them.
+// them; wait ends them.
 func fanOut(adders []func(placed)) (feed func([]placed), wait func()) {
 	var wg sync.WaitGroup
 	queues := make([]chan []placed, len(adders))
@@ -66,11 +85,11 @@ func fanOut(adders []func(placed)) (feed func([]placed), wait func()) {
 	return feed, wait
 }
 
-// read gives every record an ordinal and feeds it on.
-func (c *collection) read(ctx context.Context, progress func(Progress), feed func([]placed)) error {
+// read gives every record an ordinal and sends it on.
+func (c *collection) read(ctx context.Context, progress func(Progress), chunks chan<- []placed) error {
 	var chunk []placed
 	flush := func() {
-		feed(chunk)
+		chunks <- chunk
 		chunk = make([]placed, 0, rebuildChunk)
 		if progress != nil {
 			progress(Progress{Collection: c.recorded.Name, Done: len(c.ords), Total: c.recorded.Documents})

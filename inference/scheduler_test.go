@@ -364,8 +364,8 @@ func TestSchedulerUnderLoad(t *testing.T) {
 
 func TestPack(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		lengths := rapid.SliceOf(rapid.IntRange(2, 12)).Draw(t, "lengths")
-		budget := rapid.IntRange(0, 40).Draw(t, "budget")
+		lengths := rapid.SliceOfN(rapid.IntRange(2, 5), 0, 300).Draw(t, "lengths")
+		budget := rapid.IntRange(0, 400).Draw(t, "budget")
 		seen := make([]bool, len(lengths))
 		previous := unit{tokens: 1 << 30, items: []int{0}}
 		for _, u := range pack(lengths, budget) {
@@ -382,8 +382,8 @@ func TestPack(t *testing.T) {
 			if u.tokens != length*len(u.items) {
 				t.Fatalf("unit of %d × %d says %d tokens", len(u.items), length, u.tokens)
 			}
-			if len(u.items) > 1 && u.tokens > budget {
-				t.Fatalf("unit of %d tokens is over the budget of %d", u.tokens, budget)
+			if len(u.items) > 1 && (u.tokens > budget || len(u.items) > maxUnitItems) {
+				t.Fatalf("unit of %d items and %d tokens is over the budget of %d", len(u.items), u.tokens, budget)
 			}
 			if length > previous.tokens/len(previous.items) {
 				t.Fatal("a longer text comes after a shorter one")

@@ -69,6 +69,9 @@ func TestValidateNamesTheFault(t *testing.T) {
 		{"no output", func(m *Manifest) { m.Output.Name = "" }, "output.name is empty"},
 		{"form of another kind", func(m *Manifest) { m.Output.Form = Logit }, `output.form is "logit", want one of ["hidden-states" "pooled"]`},
 		{"hidden states not pooled", func(m *Manifest) { m.Pooling = NoPooling }, `pooling is "none", want one of ["cls" "mean"]`},
+		{"logits not pooled", func(m *Manifest) { m.Kind, m.Output.Form = Sparse, TokenLogits }, `pooling is "mean", want one of ["splade" "splade-double-log"]`},
+		{"query weights of a dense model", func(m *Manifest) { m.QueryWeights = "data/weights.bin" }, "only a sparse model has any"},
+		{"query weights not a file", func(m *Manifest) { m.QueryWeights = "idf.json" }, `query_weights is "idf.json", which is not among the files`},
 		{"pooled twice", func(m *Manifest) { m.Output.Form = Pooled }, `pooling is "mean", want one of ["none"]`},
 		{"no dimensions", func(m *Manifest) { m.Dimensions = 0 }, "dimensions is 0, want 1 to 8192 for a dense model"},
 		{"too many dimensions", func(m *Manifest) { m.Dimensions = math.MaxInt }, "want 1 to 8192 for a dense model"},
@@ -161,6 +164,8 @@ func TestDigestCoversWhatChangesOutputs(t *testing.T) {
 		{"max tokens", func(m *Manifest) { m.MaxTokens = 15 }, false},
 		{"query prefix", func(m *Manifest) { m.QueryPrefix = "" }, false},
 		{"prefix of the other role", func(m *Manifest) { m.QueryPrefix, m.PassagePrefix = "", m.QueryPrefix }, false},
+		{"query weights", func(m *Manifest) { m.QueryWeights = "data/weights.bin" }, false},
+		{"revision", func(m *Manifest) { m.Source.Revision = "0123" }, true},
 		{"quantization", func(m *Manifest) { m.Quantization = DynamicInt8 }, false},
 	}
 	for _, test := range tests {
@@ -179,7 +184,7 @@ func TestDigestCoversWhatChangesOutputs(t *testing.T) {
 func TestDigestsOfTheCatalogueAreStable(t *testing.T) {
 	want := map[string]string{
 		"bge-small-en-v1.5":      "683dc1e9865ddaff8afc88a9936f9fa13485136985857c944bd443209a1dc6af",
-		"splade-tiny":            "4f7b15e8cb663305b558787686ac3a31c46c98e6c30cf63596fef92d443b400f",
+		"splade-tiny":            "b61395232146447576d6cf9695cbab0842bbe4c1b59bc2c35b1d615fcd9f6627",
 		"ms-marco-minilm-l12-v2": "8d97678fa245eadedd0a7b2343b4d63d4d16fd1aed1d9bf73526aa9703a8767c",
 	}
 	catalogue, err := Catalogue()

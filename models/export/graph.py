@@ -149,8 +149,24 @@ class _Encoder:
         sizes = [min(VOCABULARY_SLICE, c.vocabulary - at) for at in range(0, c.vocabulary, VOCABULARY_SLICE)]
         columns = g.op("Transpose", self.words(), perm=[1, 0])
         slices = g.ops("Split", len(sizes), columns, g.integers(*sizes), axis=1)
-        largest = [g.op("ReduceMax", g.op("MatMul", x, part), g.integers(1), keepdims=0) for part in slices]
-        return g.op("Concat", *largest, axis=1)
+        rows = self.halves(x)
+        largest = [g.op("ReduceMax", g.op("MatMul", rows, part), g.integers(1), keepdims=0) for part in slices]
+        first, second = g.ops("Split", 2, g.op("Concat", *largest, axis=1), axis=0, num_outputs=2)
+        return g.op("Max", first, second)
+
+    def halves(self, x: str) -> str:
+        """The first and the last half of each text's rows, one batch after the
+        other; of an odd number both have the middle row, which no maximum
+        notices. For a batch of one, ONNX Runtime takes a maximum over the rows
+        on a path several times slower than for a batch of two. Measured on one
+        core, bit-equal: 150 tokens 15.0 to 8.9 ms, 512 tokens 53.6 to 30.5.
+        """
+        g = self.graph
+        length = g.op("Shape", x, start=1, end=2)
+        half = g.op("Div", g.op("Add", length, g.integers(1)), g.integers(2))
+        first = g.op("Slice", x, g.integers(0), half, g.integers(1))
+        last = g.op("Slice", x, g.op("Neg", half), g.integers(np.iinfo(np.int64).max), g.integers(1))
+        return g.op("Concat", first, last, axis=0)
 
     def build(self) -> None:
         g, c = self.graph, self.config

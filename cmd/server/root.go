@@ -48,7 +48,7 @@ func newRootCommand() *cobra.Command {
 		return usageError{fmt.Errorf("%w: see %s --help", err, cmd.CommandPath())}
 	})
 	root.CompletionOptions.HiddenDefaultCmd = true
-	root.AddCommand(newServeCommand(), newIndexCommand(), newSearchCommand(), newEvalCommand(), newModelsCommand(), newVersionCommand())
+	root.AddCommand(newServeCommand(), newIndexCommand(), newSearchCommand(), newEvalCommand(), newModelsCommand(), newHealthCommand(), newVersionCommand())
 	return root
 }
 

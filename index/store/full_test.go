@@ -121,8 +121,13 @@ func testLogFails(t *testing.T, f *faults, code braid.Code, reaches bool) {
 	if s.Loss() != nil {
 		t.Errorf("loss %+v", s.Loss())
 	}
-	if _, ok, err := s.Get(c.Number, "kept"); reaches && err == nil && !ok {
-		return // the refused commit is there, and whole: see contents of "old"
+	if _, kept, err := s.Get(c.Number, "kept"); reaches && err == nil && !kept {
+		// The refused commit is there: then whole.
+		old, _, err := s.Get(c.Number, "old")
+		if _, ok, err2 := s.Get(c.Number, "new0"); err != nil || err2 != nil || !ok || old.Document.Text != "changed" {
+			t.Errorf("opened again: a part of the refused commit: old %+v, new %v, errors %v, %v", old, ok, err, err2)
+		}
+		return
 	}
 	if got := contents(t, s, c); !slices.Equal(got, acknowledged) {
 		t.Errorf("opened again: reads %v, want %v", got, acknowledged)

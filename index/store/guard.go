@@ -1,6 +1,7 @@
 package store
 
 import (
+	"errors"
 	"path/filepath"
 	"strings"
 	"time"
@@ -15,7 +16,8 @@ import (
 //
 // After the first failure the log takes no more bytes and claims to have taken
 // them, and nothing is deleted any more, so what is on disk stays what a
-// restart needs. Tables fail as they do without the guard: pebble retries them.
+// restart needs. Tables fail as they do without the guard, and all of them after
+// a failure of the log: pebble retries them, and reads without.
 type guardedFS struct {
 	vfs.FS
 	// fail records the first failure.
@@ -27,8 +29,10 @@ type guardedFS struct {
 }
 
 // tableRetryPause slows pebble's retries, which follow a failed flush at once
-// and for as long as it fails.
-const tableRetryPause = 250 * time.Millisecond
+// and for as long as it fails. Close may have to wait for one.
+const tableRetryPause = time.Second
+
+var errNoMoreTables = errors.New("no more tables are written since the log failed")
 
 func isLog(path string) bool { return strings.HasSuffix(path, ".log") }
 
@@ -37,6 +41,7 @@ func isTable(path string) bool { return strings.HasSuffix(path, ".sst") }
 func (g *guardedFS) Create(name string, category vfs.DiskWriteCategory) (vfs.File, error) {
 	if isTable(name) && g.failed() {
 		time.Sleep(tableRetryPause)
+		return nil, errNoMoreTables
 	}
 	file, err := g.FS.Create(name, category)
 	switch {

@@ -137,6 +137,12 @@ func TestCollectionsAndDocuments(t *testing.T) {
 	if err := s.Drop(a); err != nil {
 		t.Fatal(err)
 	}
+	err := s.scan(context.Background(), documentKey(a.Number, ""), documentKey(a.Number+1, ""), func(key, _ []byte) error {
+		return fmt.Errorf("%q is still there", key)
+	})
+	if err != nil {
+		t.Error(err)
+	}
 	if again := create(t, s, "a"); again.Number <= b.Number {
 		t.Errorf("number %d is used again", again.Number)
 	} else if got := contents(t, s, again); len(got) != 0 {

@@ -34,7 +34,10 @@ type Collection interface {
 
 	// Write stores and deletes documents as one step: after a nil error all of
 	// the batch is durable and visible in every branch, after an error none of
-	// it is. The batch is not kept: its slices may be reused.
+	// it is. The batch is not kept: its slices may be reused. It fails with
+	// braid.InvalidArgument or braid.TooLarge, naming the document, when the
+	// batch breaks a rule (see Batch.Validate), with braid.StorageFull when the
+	// disk is full; searches go on then.
 	Write(ctx context.Context, batch Batch) (WriteResult, error)
 
 	// Get returns the documents with the given ids in the order of ids, leaving
@@ -47,12 +50,14 @@ type Collection interface {
 	Fingerprints(ctx context.Context, ids []string) ([]Fingerprint, error)
 
 	// SearchDense ranks documents by the inner product of their dense vector
-	// with vector (cosine, since stored vectors and queries have length 1).
-	// vector has Schema.Dimensions finite components.
+	// with vector (cosine, since stored vectors and queries have length 1, which
+	// Schema.ValidateDense checks). A collection without a dense model answers
+	// braid.InvalidArgument.
 	SearchDense(ctx context.Context, vector []float32, q Query) ([]braid.Hit, error)
 
 	// SearchSparse ranks documents by the inner product of their sparse vector
-	// with vector. A document that shares no index with it is not a hit.
+	// with vector. A document that shares no index with it is not a hit. A
+	// collection without a sparse model answers braid.InvalidArgument.
 	SearchSparse(ctx context.Context, vector braid.SparseVector, q Query) ([]braid.Hit, error)
 
 	// SearchLexical ranks documents by BM25 over the terms of text. A document

@@ -178,7 +178,7 @@ func checkAfterCrash(t *testing.T, dir string, acknowledged int, deleted map[int
 			if batch == written && i == 0 && !exists && batch%3 == 0 {
 				deleted[batch] = true
 			}
-			if should := batch <= written && !(i == 0 && deleted[batch]); exists != should {
+			if should := batch <= written && (i > 0 || !deleted[batch]); exists != should {
 				t.Fatalf("%s after batch %d: found %v", crashID(batch, i), acknowledged, exists)
 			}
 			if exists {

@@ -307,7 +307,7 @@ func BenchmarkOpen(b *testing.B) {
 		}
 	}
 	var disk int64
-	err := filepath.WalkDir(filepath.Join(dir, "records"), func(path string, d os.DirEntry, err error) error {
+	err := filepath.WalkDir(filepath.Join(dir, "records"), func(_ string, d os.DirEntry, err error) error {
 		if err != nil || d.IsDir() {
 			return err
 		}

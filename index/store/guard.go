@@ -131,7 +131,7 @@ func (f *logFile) SyncTo(length int64) (fullSync bool, err error) {
 
 // Preallocate does nothing: pebble would take a whole buffer's worth of disk for
 // a log that may stay small, and fail where there is room for the commit.
-func (f *logFile) Preallocate(offset, length int64) error { return nil }
+func (f *logFile) Preallocate(int64, int64) error { return nil }
 
 func (f *logFile) Close() error {
 	if err := f.File.Close(); err != nil && !f.guard.failed() {

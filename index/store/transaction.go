@@ -97,7 +97,7 @@ func (s *Store) commit(m mark, fill func(*transaction) error) error {
 	}
 	m.sequence = s.sequence + 1
 	tx := &transaction{store: s, batch: s.db.NewBatch(), root: s.root}
-	defer tx.batch.Close()
+	defer func() { _ = tx.batch.Close() }() // gives its memory back
 	if err := fill(tx); err != nil {
 		return wrap(err, "data folder %q: write", s.dir)
 	}
@@ -187,12 +187,17 @@ func (s *Store) read(key []byte) (value []byte, ok bool, err error) {
 
 // scan calls yield with the pairs from first to before end. They are valid
 // until it returns.
-func (s *Store) scan(ctx context.Context, first, end []byte, yield func(key, value []byte) error) error {
+func (s *Store) scan(ctx context.Context, first, end []byte, yield func(key, value []byte) error) (err error) {
 	it, err := s.reader().NewIterWithContext(ctx, &pebble.IterOptions{LowerBound: first, UpperBound: end})
 	if err != nil {
 		return err
 	}
-	defer it.Close()
+	defer func() {
+		// Close tells what ended the iteration, too.
+		if closeErr := it.Close(); err == nil {
+			err = closeErr
+		}
+	}()
 	for ok := it.First(); ok; ok = it.Next() {
 		if err := ctx.Err(); err != nil {
 			return err
@@ -205,5 +210,5 @@ func (s *Store) scan(ctx context.Context, first, end []byte, yield func(key, val
 			return err
 		}
 	}
-	return it.Error()
+	return nil
 }

@@ -98,7 +98,7 @@ func BenchmarkRerank20(b *testing.B) {
 		list[i].Tokens = tokens[0]
 	}
 	for b.Loop() {
-		if _, _, err := p.Score(context.Background(), LaneQuery, "how do I reset the pump?", list); err != nil {
+		if _, _, err := p.Score(context.Background(), PairRequest{Query: "how do I reset the pump?", Passages: list, Lane: LaneQuery}); err != nil {
 			b.Fatal(err)
 		}
 	}

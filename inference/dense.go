@@ -14,7 +14,7 @@ type Dense struct{ head *head }
 // Embedding is one text's vector.
 type Embedding struct {
 	// Vector has the model's dimensions, finite components and, if the manifest
-	// says normalize, length 1. The caller owns it.
+	// says normalize and the request not Raw, length 1. The caller owns it.
 	Vector []float32
 	Usage
 }
@@ -41,8 +41,8 @@ func (r *Runtime) NewDense(m *models.Model) (*Dense, error) {
 }
 
 // Embed returns one embedding a text, in order, or an error and none. Errors:
-// InvalidArgument (no texts, a text that is not UTF-8), Overloaded (LaneQuery
-// only), DeadlineExceeded, Canceled, Unavailable (closed), Corrupt (non-finite
+// InvalidArgument (no texts, a text that is not UTF-8), TooLarge (Whole only),
+// Overloaded (not LaneIngest), DeadlineExceeded, Canceled, Unavailable (closed), Corrupt (non-finite
 // or zero vector; names the item).
 func (d *Dense) Embed(ctx context.Context, req Request) ([]Embedding, Timing, error) {
 	h := d.head
@@ -62,7 +62,7 @@ func (d *Dense) Embed(ctx context.Context, req Request) ([]Embedding, Timing, er
 		if !finite(vector) {
 			return h.faulty(item, nonFinite)
 		}
-		if h.model.Normalize && !normalise(vector) {
+		if h.model.Normalize && !req.Raw && !normalise(vector) {
 			return h.faulty(item, "a zero vector, which has no direction")
 		}
 		embeddings[item] = Embedding{Vector: vector, Usage: usage[item]}

@@ -83,10 +83,10 @@ func ExamplePair_Score() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	scores, _, err := pair.Score(context.Background(), inference.LaneQuery, "what is the capital of france", []inference.Passage{
+	scores, _, err := pair.Score(context.Background(), inference.PairRequest{Query: "what is the capital of france", Passages: []inference.Passage{
 		{Text: "The capital of France is Paris."},
 		{Text: "I had a turkey sandwich."},
-	})
+	}})
 	if err != nil {
 		log.Fatal(err)
 	}

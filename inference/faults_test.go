@@ -85,7 +85,7 @@ func TestNonFiniteOutputIsAnError(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, _, err = pair.Score(ctx, LaneQuery, "query", []Passage{{Text: "passage"}})
+	_, _, err = pair.Score(ctx, PairRequest{Query: "query", Passages: []Passage{{Text: "passage"}}, Lane: LaneQuery})
 	wantFault(t, err, braid.Corrupt, "ms-marco-minilm-l12-v2-broken", "item 0", "non-finite")
 
 	wantFault(t, r.SelfTest(ctx), braid.Corrupt, "bge-small-en-v1.5-broken", "ms-marco-minilm-l12-v2-broken")

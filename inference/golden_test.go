@@ -144,7 +144,7 @@ func TestGoldenPairTokens(t *testing.T) {
 	g := readGolden(t)
 	p := openPair(t, openRuntime(t, Options{}))
 	for i, c := range g.Pairs {
-		sequences, usage, err := p.tokenise(context.Background(), c.Query, []Passage{{Text: c.Passage}})
+		sequences, usage, err := p.tokenise(context.Background(), PairRequest{Query: c.Query, Passages: []Passage{{Text: c.Passage}}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -228,7 +228,7 @@ func TestGoldenLogits(t *testing.T) {
 			t.Fatal(err)
 		}
 		passages := []Passage{{Text: c.Passage}, {Tokens: tokens[0]}}
-		got, _, err := p.Score(context.Background(), LaneQuery, c.Query, passages)
+		got, _, err := p.Score(context.Background(), PairRequest{Query: c.Query, Passages: passages, Lane: LaneQuery})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -48,6 +48,11 @@ func (r *Runtime) open(m *models.Model, kind models.Kind, batchTokens int) (*hea
 	return &head{runtime: r, model: m, tokenizer: tok, session: session, batchTokens: batchTokens}, file, nil
 }
 
+// tooLong is for an item that would have to be cut and must not be.
+func (h *head) tooLong(what string, item int, u Usage) error {
+	return braid.Errorf(braid.TooLarge, "%s %d has %d tokens, model %q reads %d: shorten it or let it be cut", what, item, u.Tokens, h.model.Name, h.model.MaxTokens)
+}
+
 func loadError(m *models.Model, part string, err error) error {
 	return braid.Errorf(braid.Corrupt, "load %s of model %q: %w", part, m.Name, err)
 }
@@ -126,6 +131,9 @@ func (h *head) tokenise(ctx context.Context, req Request) ([]sequence, []Usage, 
 		}
 		sequences[i] = assemble(h.tokenizer.template.single, e.ids)
 		usage[i] = Usage{Tokens: e.count + special, Truncated: e.count > limit}
+		if req.Whole && usage[i].Truncated {
+			return nil, nil, h.tooLong("text", i, usage[i])
+		}
 	}
 	return sequences, usage, nil
 }

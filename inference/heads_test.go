@@ -56,7 +56,7 @@ func openEncoders(t *testing.T, r *Runtime) []encoder {
 			for i, text := range texts {
 				passages[i].Text = text
 			}
-			results, _, err := pair.Score(ctx, lane, "which crane moved", passages)
+			results, _, err := pair.Score(ctx, PairRequest{Query: "which crane moved", Passages: passages, Lane: lane})
 			for _, s := range results {
 				bits = append(bits, fmt.Sprintf("%x", math.Float32bits(s.Logit)))
 			}
@@ -139,14 +139,14 @@ func TestBadRequests(t *testing.T) {
 		}
 	}
 	pair := openPair(t, r)
-	_, _, err := pair.Score(ctx, LaneQuery, "\xff", []Passage{{Text: "fine"}})
+	_, _, err := pair.Score(ctx, PairRequest{Query: "\xff", Passages: []Passage{{Text: "fine"}}, Lane: LaneQuery})
 	wantFault(t, err, braid.InvalidArgument, "query is not valid UTF-8")
 	_, err = pair.Tokens(ctx, []string{"fine", "\xff"})
 	wantFault(t, err, braid.InvalidArgument, "text 1 is not valid UTF-8")
 	// Ids of another vocabulary are an error, not a read past the embeddings.
-	_, _, err = pair.Score(ctx, LaneQuery, "query", []Passage{{Tokens: []uint32{1 << 30}}})
+	_, _, err = pair.Score(ctx, PairRequest{Query: "query", Passages: []Passage{{Tokens: []uint32{1 << 30}}}, Lane: LaneQuery})
 	wantFault(t, err, braid.Internal, "ms-marco-minilm-l12-v2")
-	if _, _, err := pair.Score(ctx, LaneQuery, "query", []Passage{{Text: "fine"}}); err != nil {
+	if _, _, err := pair.Score(ctx, PairRequest{Query: "query", Passages: []Passage{{Text: "fine"}}, Lane: LaneQuery}); err != nil {
 		t.Errorf("after a failed run: %v", err)
 	}
 }
@@ -227,4 +227,59 @@ func TestOverloadReachesTheCaller(t *testing.T) {
 	wantFault(t, err, braid.Overloaded, "retry")
 	release()
 	waiting.Wait()
+}
+
+func TestWholeRefusesWhatWouldBeCut(t *testing.T) {
+	r := openRuntime(t, Options{})
+	dense, sparse, pair := openDense(t, r), openSparse(t, r), openPair(t, r)
+	long := strings.Repeat("water ", 600)
+	for _, tc := range []struct {
+		name string
+		run  func(whole bool, text string) error
+	}{
+		{"dense", func(whole bool, text string) error {
+			_, _, err := dense.Embed(t.Context(), Request{Texts: []string{"fine", text}, Whole: whole})
+			return err
+		}},
+		{"sparse", func(whole bool, text string) error {
+			_, _, err := sparse.Expand(t.Context(), Request{Texts: []string{"fine", text}, Whole: whole})
+			return err
+		}},
+		{"pair", func(whole bool, text string) error {
+			_, _, err := pair.Score(t.Context(), PairRequest{Query: "q", Passages: []Passage{{Text: "fine"}, {Text: text}}, Whole: whole})
+			return err
+		}},
+	} {
+		if err := tc.run(true, "short"); err != nil {
+			t.Errorf("%s, whole and short: %v", tc.name, err)
+		}
+		if err := tc.run(false, long); err != nil {
+			t.Errorf("%s, may be cut: %v", tc.name, err)
+		}
+		if err := tc.run(true, long); braid.CodeOf(err) != braid.TooLarge || !strings.Contains(err.Error(), " 1 has 6") {
+			t.Errorf("%s, whole and long: %v", tc.name, err)
+		}
+	}
+}
+
+func TestRawVectorsKeepTheirLength(t *testing.T) {
+	dense := openDense(t, openRuntime(t, Options{}))
+	unit, _, err := dense.Embed(t.Context(), Request{Texts: []string{"water"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	raw, _, err := dense.Embed(t.Context(), Request{Texts: []string{"water"}, Raw: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !normalise(raw[0].Vector) || !slices.Equal(raw[0].Vector, unit[0].Vector) {
+		t.Error("the raw vector, normalised, is not the normalised one")
+	}
+	again, _, err := dense.Embed(t.Context(), Request{Texts: []string{"water"}, Raw: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if length := math.Sqrt(dot(again[0].Vector, again[0].Vector)); math.Abs(length-1) < 0.01 {
+		t.Errorf("the raw vector has length %v", length)
+	}
 }

@@ -104,7 +104,7 @@ func TestKnownExpansion(t *testing.T) {
 func TestKnownLogits(t *testing.T) {
 	p := openPair(t, openRuntime(t, Options{}))
 	passages := []Passage{{Text: "The capital of France is Paris."}, {Text: "I had a turkey sandwich."}}
-	got, _, err := p.Score(context.Background(), LaneQuery, "what is the capital of france", passages)
+	got, _, err := p.Score(context.Background(), PairRequest{Query: "what is the capital of france", Passages: passages, Lane: LaneQuery})
 	if err != nil {
 		t.Fatal(err)
 	}

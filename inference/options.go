@@ -23,6 +23,9 @@ type Options struct {
 	// QueueTokens is how many tokens may wait in the query lane before calls are
 	// refused; 0 is defaultQueueTokens a slot.
 	QueueTokens int
+	// BulkTokens is how many tokens of lists and ingestion may wait before calls
+	// in LaneBulk are refused; 0 is defaultBulkTokens a slot.
+	BulkTokens int
 	// BatchTokens bounds the texts of equal length that one run of a dense model
 	// or a cross-encoder takes together; 0 is defaultBatchTokens. Models
 	// quantised dynamically always run one text at a time.
@@ -43,6 +46,9 @@ const (
 	// who would wait longer is better told at once. On two slots it is the rerank
 	// of 20 passages of 160 tokens for 20 people at once.
 	defaultQueueTokens = 32 << 10
+	// defaultBulkTokens is about a minute of a slot's work: nobody waits for it at
+	// a screen.
+	defaultBulkTokens  = 256 << 10
 	defaultBatchTokens = 512
 )
 
@@ -52,7 +58,7 @@ func (o Options) Validate() error {
 	for _, option := range []struct {
 		name  string
 		value int
-	}{{"slots", o.Slots}, {"queue tokens", o.QueueTokens}, {"batch tokens", o.BatchTokens}, {"sparse batch tokens", o.SparseBatchTokens}} {
+	}{{"slots", o.Slots}, {"queue tokens", o.QueueTokens}, {"bulk tokens", o.BulkTokens}, {"batch tokens", o.BatchTokens}, {"sparse batch tokens", o.SparseBatchTokens}} {
 		if option.value < 0 {
 			faults = append(faults, fmt.Errorf("%s is %d, want 0 (the default) or more", option.name, option.value))
 		}
@@ -80,6 +86,9 @@ func (o Options) withDefaults() Options {
 	}
 	if o.QueueTokens == 0 {
 		o.QueueTokens = defaultQueueTokens * o.Slots
+	}
+	if o.BulkTokens == 0 {
+		o.BulkTokens = defaultBulkTokens * o.Slots
 	}
 	if o.BatchTokens == 0 {
 		o.BatchTokens = defaultBatchTokens

@@ -43,7 +43,7 @@ func (r *Runtime) NewPair(m *models.Model) (*Pair, error) {
 	}
 	p := &Pair{head: h}
 	h.selfTest = func(ctx context.Context) error {
-		_, _, err := p.Score(ctx, LaneQuery, "self-test", []Passage{{Text: "self-test"}})
+		_, _, err := p.Score(ctx, PairRequest{Query: "self-test", Passages: []Passage{{Text: "self-test"}}})
 		return err
 	}
 	r.add(h)
@@ -83,20 +83,20 @@ func (p *Pair) Tokens(ctx context.Context, texts []string) ([][]uint32, error) {
 // Score returns one score a passage, in order, or an error and none; errors as
 // for Dense.Embed. Query and passage are cut together to fit, the longer one
 // first.
-func (p *Pair) Score(ctx context.Context, lane Lane, query string, passages []Passage) ([]PairScore, Timing, error) {
+func (p *Pair) Score(ctx context.Context, req PairRequest) ([]PairScore, Timing, error) {
 	h := p.head
 	if err := h.runtime.begin(); err != nil {
 		return nil, Timing{}, err
 	}
 	defer h.runtime.calls.Done()
 	start := time.Now()
-	sequences, usage, err := p.tokenise(ctx, query, passages)
+	sequences, usage, err := p.tokenise(ctx, req)
 	if err != nil {
 		return nil, Timing{}, err
 	}
 	timing := Timing{Tokenise: time.Since(start)}
-	scores := make([]PairScore, len(passages))
-	timing.Queue, timing.Compute, err = h.compute(ctx, lane, sequences, func(item int, output []float32) error {
+	scores := make([]PairScore, len(req.Passages))
+	timing.Queue, timing.Compute, err = h.compute(ctx, req.Lane, sequences, func(item int, output []float32) error {
 		if !finite(output) {
 			return h.faulty(item, nonFinite)
 		}
@@ -110,18 +110,18 @@ func (p *Pair) Score(ctx context.Context, lane Lane, query string, passages []Pa
 }
 
 // tokenise puts the query together with each passage.
-func (p *Pair) tokenise(ctx context.Context, query string, passages []Passage) ([]sequence, []Usage, error) {
-	if len(passages) == 0 {
+func (p *Pair) tokenise(ctx context.Context, req PairRequest) ([]sequence, []Usage, error) {
+	if len(req.Passages) == 0 {
 		return nil, nil, braid.Errorf(braid.InvalidArgument, "no passages: send at least one")
 	}
 	template, room := p.head.tokenizer.template.pair, p.room()
-	q, err := p.head.tokenizer.encode(query, room)
+	q, err := p.head.tokenizer.encode(req.Query, room)
 	if err != nil {
 		return nil, nil, braid.Errorf(braid.InvalidArgument, "query %w", err)
 	}
-	sequences := make([]sequence, len(passages))
-	usage := make([]Usage, len(passages))
-	for i, passage := range passages {
+	sequences := make([]sequence, len(req.Passages))
+	usage := make([]Usage, len(req.Passages))
+	for i, passage := range req.Passages {
 		if ctx.Err() != nil {
 			return nil, nil, contextError(ctx)
 		}
@@ -132,6 +132,9 @@ func (p *Pair) tokenise(ctx context.Context, query string, passages []Passage) (
 		a, b := share(q.count, e.count, room)
 		sequences[i] = assemble(template, q.ids[:a], e.ids[:b])
 		usage[i] = Usage{Tokens: q.count + e.count + overhead(template), Truncated: a < q.count || b < e.count}
+		if req.Whole && usage[i].Truncated {
+			return nil, nil, p.head.tooLong("passage", i, usage[i])
+		}
 	}
 	return sequences, usage, nil
 }

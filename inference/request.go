@@ -15,10 +15,22 @@ const (
 	// LaneQuery is for a person who waits: served first, and refused with
 	// braid.Overloaded rather than queued for long.
 	LaneQuery Lane = iota
-	// LaneIngest is for bulk work: never refused, it waits for its turn until
-	// its context ends.
+	// LaneIngest is for the work of this process itself, a batch at a time: never
+	// refused, it waits for its turn until its context ends.
 	LaneIngest
+	// LaneBulk is for long lists that others send: it runs in turn with
+	// ingestion, after queries, and is refused with braid.Overloaded when more
+	// waits than Options.BulkTokens.
+	LaneBulk
 )
+
+// queue is the queue of the scheduler that a lane's calls wait in.
+func (l Lane) queue() int {
+	if l == LaneQuery {
+		return 0
+	}
+	return 1
+}
 
 // Role selects the prefix that the model's manifest wants before a text.
 type Role uint8
@@ -35,6 +47,22 @@ type Request struct {
 	Texts []string
 	Role  Role
 	Lane  Lane
+	// Whole refuses a text that is too long for the model with braid.TooLarge
+	// instead of cutting it.
+	Whole bool
+	// Raw leaves dense vectors at the length the model gave them, whatever the
+	// manifest says. It has no effect on other heads.
+	Raw bool
+}
+
+// PairRequest is a query and the passages to score with it. The list is not
+// kept.
+type PairRequest struct {
+	Query    string
+	Passages []Passage
+	Lane     Lane
+	// Whole refuses a pair that is too long, as in Request.
+	Whole bool
 }
 
 // Usage tells how many tokens an item had and whether the model saw all of

@@ -51,7 +51,7 @@ func Open(opts Options) (*Runtime, error) {
 	return &Runtime{
 		options:   opts,
 		version:   ort.GetVersion(),
-		scheduler: newScheduler(opts.Slots, opts.QueueTokens),
+		scheduler: newScheduler(opts.Slots, opts.QueueTokens, opts.BulkTokens),
 	}, nil
 }
 
@@ -106,8 +106,9 @@ type Info struct {
 // QueueInfo counts tokens waiting for a slot.
 type QueueInfo struct {
 	QueryTokens   int `json:"query_tokens"`
-	IngestTokens  int `json:"ingest_tokens"`
-	QueryCapacity int `json:"query_capacity"` // query tokens that may wait
+	BulkTokens    int `json:"bulk_tokens"`    // of LaneIngest and LaneBulk together
+	QueryCapacity int `json:"query_capacity"` // tokens that may wait in LaneQuery
+	BulkCapacity  int `json:"bulk_capacity"`  // tokens that may wait before LaneBulk is refused
 }
 
 // ModelInfo describes an open head.
@@ -133,7 +134,7 @@ func (r *Runtime) Info() Info {
 		// No other provider is ever added to a session's options.
 		Provider: "CPUExecutionProvider",
 		Slots:    r.options.Slots,
-		Queue:    QueueInfo{QueryTokens: queries, IngestTokens: ingests, QueryCapacity: r.options.QueueTokens},
+		Queue:    QueueInfo{QueryTokens: queries, BulkTokens: ingests, QueryCapacity: r.options.QueueTokens, BulkCapacity: r.options.BulkTokens},
 		Models:   []ModelInfo{},
 	}
 	for _, h := range heads {

@@ -24,22 +24,25 @@ const ingestShare = 9
 // a lane calls by arrival, which finishes each call as early as its place
 // allows; within a call units as given.
 //
-// Capacity: the query lane holds at most capacity waiting tokens, though an
-// empty lane takes any one call, so that no call is too large to ever run. The
-// ingestion lane holds what its callers, each blocked in do, have brought.
+// LaneIngest and LaneBulk share a queue.
+//
+// Capacity: a queue holds at most its capacity of waiting tokens, though an
+// empty one takes any one call, so that no call is too large to ever run.
+// LaneIngest is admitted all the same: what it brings is bounded by its callers,
+// each blocked in do.
 type scheduler struct {
-	capacity int
+	capacity [2]int // tokens, of each queue
 	slots    sync.WaitGroup
 
 	mu        sync.Mutex
 	work      sync.Cond // a unit may be waiting, or closed changed
-	lanes     [2]lane   // indexed by Lane
+	queues    [2]queue  // indexed by Lane.queue
 	overtaken int       // query tokens started since an ingestion unit did, while one waited
 	closed    bool
 }
 
-// lane is a queue of calls that have units left to start.
-type lane struct {
+// queue holds calls that have units left to start.
+type queue struct {
 	calls  []*call
 	tokens int // in units not yet started
 }
@@ -65,8 +68,8 @@ type call struct {
 }
 
 // newScheduler starts slots goroutines; close ends them.
-func newScheduler(slots, capacity int) *scheduler {
-	s := &scheduler{capacity: capacity}
+func newScheduler(slots, queryTokens, bulkTokens int) *scheduler {
+	s := &scheduler{capacity: [2]int{queryTokens, bulkTokens}}
 	s.work.L = &s.mu
 	for slot := range slots {
 		s.slots.Go(func() { s.serve(slot) })
@@ -106,15 +109,15 @@ func (s *scheduler) enter(in Lane, c *call) error {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	l := &s.lanes[in]
+	q := &s.queues[in.queue()]
 	switch {
 	case s.closed:
 		return braid.Errorf(braid.Unavailable, "inference is closed")
-	case in == LaneQuery && l.tokens > 0 && l.tokens+tokens > s.capacity:
-		return braid.Errorf(braid.Overloaded, "inference queue is full: %d tokens wait and %d more do not fit in %d: retry later or send less at once", l.tokens, tokens, s.capacity)
+	case in != LaneIngest && q.tokens > 0 && q.tokens+tokens > s.capacity[in.queue()]:
+		return braid.Errorf(braid.Overloaded, "inference queue is full: %d tokens wait and %d more do not fit in %d: retry later or send less at once", q.tokens, tokens, s.capacity[in.queue()])
 	}
-	l.calls = append(l.calls, c)
-	l.tokens += tokens
+	q.calls = append(q.calls, c)
+	q.tokens += tokens
 	s.work.Broadcast()
 	return nil
 }
@@ -134,13 +137,13 @@ func (s *scheduler) fail(in Lane, c *call, err error) {
 	if c.err == nil {
 		c.err = err
 	}
-	l := &s.lanes[in]
+	q := &s.queues[in.queue()]
 	for _, u := range c.units {
-		l.tokens -= u.tokens
+		q.tokens -= u.tokens
 	}
 	if len(c.units) > 0 {
-		i := slices.Index(l.calls, c)
-		l.calls = slices.Delete(l.calls, i, i+1)
+		i := slices.Index(q.calls, c)
+		q.calls = slices.Delete(q.calls, i, i+1)
 		c.units = nil
 	}
 }
@@ -181,7 +184,7 @@ func (s *scheduler) serve(slot int) {
 
 // next chooses the lane whose head unit runs next; false when none waits.
 func (s *scheduler) next() (Lane, bool) {
-	queries, ingests := s.lanes[LaneQuery].calls, s.lanes[LaneIngest].calls
+	queries, ingests := s.queues[0].calls, s.queues[1].calls
 	switch {
 	case len(queries) == 0:
 		return LaneIngest, len(ingests) > 0
@@ -193,14 +196,14 @@ func (s *scheduler) next() (Lane, bool) {
 
 // take starts the head unit of a lane that has one.
 func (s *scheduler) take(in Lane) (*call, unit) {
-	l := &s.lanes[in]
-	c := l.calls[0]
+	q := &s.queues[in.queue()]
+	c := q.calls[0]
 	u := c.units[0]
 	c.units = c.units[1:]
 	if len(c.units) == 0 {
-		l.calls = slices.Delete(l.calls, 0, 1)
+		q.calls = slices.Delete(q.calls, 0, 1)
 	}
-	l.tokens -= u.tokens
+	q.tokens -= u.tokens
 	if c.started.IsZero() {
 		c.started = time.Now()
 	}
@@ -208,7 +211,7 @@ func (s *scheduler) take(in Lane) (*call, unit) {
 	switch {
 	case in == LaneIngest:
 		s.overtaken = 0
-	case len(s.lanes[LaneIngest].calls) > 0:
+	case len(s.queues[1].calls) > 0:
 		s.overtaken += u.tokens
 	}
 	return c, u
@@ -231,7 +234,7 @@ func protect(run func(int, []int) error, slot int, items []int) (err error) {
 func (s *scheduler) waiting() (query, ingest int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.lanes[LaneQuery].tokens, s.lanes[LaneIngest].tokens
+	return s.queues[0].tokens, s.queues[1].tokens
 }
 
 // close lets the calls under way finish, then ends the slots.

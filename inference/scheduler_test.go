@@ -21,7 +21,7 @@ import (
 func bubble(t *testing.T, slots, capacity int, test func(*testing.T, *scheduler)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
-		s := newScheduler(slots, capacity)
+		s := newScheduler(slots, capacity, capacity)
 		test(t, s)
 		s.close()
 		if query, ingest := s.waiting(); query != 0 || ingest != 0 {
@@ -115,7 +115,7 @@ func TestIngestionGetsItsShareUnderQueries(t *testing.T) {
 	})
 }
 
-func TestFullQueueRefusesQueriesOnly(t *testing.T) {
+func TestFullQueueRefusesAllButIngestion(t *testing.T) {
 	bubble(t, 1, 10, func(t *testing.T, s *scheduler) {
 		release := occupy(s)
 		nothing := func(int, []int) error { return nil }
@@ -129,23 +129,29 @@ func TestFullQueueRefusesQueriesOnly(t *testing.T) {
 			})
 			synctest.Wait()
 		}
-		refused := func(tokens int) {
+		refused := func(lane Lane, tokens int) {
 			t.Helper()
-			_, _, err := s.do(context.Background(), LaneQuery, units(1, tokens), nothing)
+			_, _, err := s.do(context.Background(), lane, units(1, tokens), nothing)
 			if braid.CodeOf(err) != braid.Overloaded {
-				t.Errorf("%d more tokens: %v, want overloaded", tokens, err)
+				t.Errorf("%d more tokens in lane %d: %v, want overloaded", tokens, lane, err)
 			}
 		}
 		accepted(LaneQuery, 4)
-		accepted(LaneIngest, 1000)
+		accepted(LaneBulk, 4)
 		accepted(LaneQuery, 6)
-		refused(1)
+		refused(LaneQuery, 1)
+		accepted(LaneBulk, 6)
+		refused(LaneBulk, 1)
 		accepted(LaneIngest, 1000)
+		accepted(LaneIngest, 1000)
+		refused(LaneBulk, 1)
 		release()
 		calls.Wait()
 		release = occupy(s)
-		accepted(LaneQuery, 1000) // larger than the capacity, into an empty lane
-		refused(1)
+		accepted(LaneQuery, 1000) // larger than the capacity, into an empty queue
+		refused(LaneQuery, 1)
+		accepted(LaneBulk, 1000)
+		refused(LaneBulk, 1)
 		release()
 		calls.Wait()
 	})
@@ -317,7 +323,7 @@ func TestCloseLetsCallsFinish(t *testing.T) {
 // its items exactly once, and none runs after its call returned.
 func TestSchedulerUnderLoad(t *testing.T) {
 	const slots = 4
-	s := newScheduler(slots, 1<<20)
+	s := newScheduler(slots, 1<<20, 1<<20)
 	var busy [slots]atomic.Bool
 	var callers sync.WaitGroup
 	for seed := range uint64(32) {

@@ -30,7 +30,7 @@ func (f failingDense) Embed(ctx context.Context, req inference.Request) ([]infer
 // slowPair stands for a cross-encoder that does not finish in time.
 type slowPair struct{ search.PairScorer }
 
-func (slowPair) Score(ctx context.Context, _ inference.Lane, _ string, _ []inference.Passage) ([]inference.PairScore, inference.Timing, error) {
+func (slowPair) Score(ctx context.Context, _ inference.PairRequest) ([]inference.PairScore, inference.Timing, error) {
 	<-ctx.Done()
 	return nil, inference.Timing{}, ctx.Err()
 }

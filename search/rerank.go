@@ -81,7 +81,7 @@ func (s *pairScorer) Score(ctx context.Context, query string, passages []rerank.
 	for i, p := range passages {
 		in[i] = inference.Passage{Text: p.Text, Tokens: p.Tokens}
 	}
-	out, _, err := s.pair.Score(ctx, inference.LaneQuery, query, in)
+	out, _, err := s.pair.Score(ctx, inference.PairRequest{Query: query, Passages: in})
 	if err != nil {
 		return nil, err
 	}

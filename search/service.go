@@ -26,7 +26,7 @@ type PairScorer interface {
 	// and given back in inference.Passage.
 	Tokens(ctx context.Context, texts []string) ([][]uint32, error)
 	// Score returns one relevance logit per passage, in order.
-	Score(ctx context.Context, lane inference.Lane, query string, passages []inference.Passage) ([]inference.PairScore, inference.Timing, error)
+	Score(ctx context.Context, req inference.PairRequest) ([]inference.PairScore, inference.Timing, error)
 }
 
 // Models are the heads the service encodes with and the identities it records

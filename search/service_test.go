@@ -21,12 +21,12 @@ import (
 var heads search.Models
 
 func TestMain(m *testing.M) {
-	runtime, opened, err := testenv.Open()
+	runtime, set, err := testenv.Open()
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
 	}
-	heads = opened
+	heads = set.Search()
 	code := m.Run()
 	if err := runtime.Close(); err != nil {
 		fmt.Fprintln(os.Stderr, err)

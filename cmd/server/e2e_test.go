@@ -335,7 +335,7 @@ func TestServeIndexSearchStop(t *testing.T) {
 	}
 	_, body := get(t, s.base+"/info")
 	var info struct {
-		Models  map[string]struct{ Name, Digest, Licence string }
+		Models  []struct{ Name, Kind, Digest, Licence string }
 		Runtime struct{ Provider string }
 		Data    struct{ Collections, Documents int }
 		Limits  map[string]int
@@ -343,7 +343,7 @@ func TestServeIndexSearchStop(t *testing.T) {
 	if err := json.Unmarshal([]byte(body), &info); err != nil {
 		t.Fatal(err)
 	}
-	if info.Models["dense"].Name != testenv.Dense || info.Runtime.Provider != "CPUExecutionProvider" || info.Data.Documents != 10 || info.Limits["query_bytes"] != search.MaxQueryBytes {
+	if len(info.Models) != 3 || info.Models[0].Name != testenv.Dense || info.Models[0].Kind != "dense" || info.Runtime.Provider != "CPUExecutionProvider" || info.Data.Documents != 10 || info.Limits["query_bytes"] != search.MaxQueryBytes {
 		t.Errorf("info %s", body)
 	}
 

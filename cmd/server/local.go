@@ -6,16 +6,15 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/spf13/pflag"
 
 	"github.com/braid-search/braid"
-	"github.com/braid-search/braid/index"
 	"github.com/braid-search/braid/index/embedded"
 	"github.com/braid-search/braid/inference"
-	"github.com/braid-search/braid/internal/httpapi"
-	"github.com/braid-search/braid/models"
+	"github.com/braid-search/braid/internal/modelset"
 	"github.com/braid-search/braid/search"
 )
 
@@ -23,7 +22,7 @@ import (
 type localConfig struct {
 	data                    string
 	models, library         string
-	dense, sparse, reranker string
+	dense, sparse, reranker []string
 	device                  string
 	threads                 int
 }
@@ -35,9 +34,9 @@ func (c *localConfig) register(flags *pflag.FlagSet) {
 	flags.StringVar(&c.data, "data", "braid-data", "folder that holds the collections; made if missing")
 	flags.StringVar(&c.models, "models", "", "folder that holds the models (default: .local/models here or beside the binary)")
 	flags.StringVar(&c.library, "onnxruntime", "", "libonnxruntime to load (default: in .local/lib here or beside the binary)")
-	flags.StringVar(&c.dense, "dense", "bge-small-en-v1.5", "dense model, or none")
-	flags.StringVar(&c.sparse, "sparse", "splade-tiny", "sparse model, or none")
-	flags.StringVar(&c.reranker, "reranker", "ms-marco-minilm-l12-v2", "cross-encoder, or none")
+	flags.StringSliceVar(&c.dense, "dense", []string{"bge-small-en-v1.5"}, "dense models, or none; collections use the first")
+	flags.StringSliceVar(&c.sparse, "sparse", []string{"splade-tiny"}, "sparse models, or none; collections use the first")
+	flags.StringSliceVar(&c.reranker, "reranker", []string{"ms-marco-minilm-l12-v2"}, "cross-encoders, or none; search uses the first")
 	flags.StringVar(&c.device, "device", "auto", "where models run: auto, cpu or cuda")
 	flags.IntVar(&c.threads, "threads", 0, "model runs at the same time (default: the number of cores)")
 }
@@ -47,13 +46,13 @@ type local struct {
 	*search.Service
 	engine  *embedded.Engine
 	runtime *inference.Runtime
-	loaded  map[string]httpapi.Model // by role
+	set     *modelset.Set
 }
 
 // openLocal opens the data folder, then loads and tests the models. The folder
 // comes first: that it is in use by another process shows at once.
 func openLocal(ctx context.Context, cfg localConfig, log *slog.Logger) (_ *local, err error) {
-	l := &local{loaded: map[string]httpapi.Model{}}
+	l := &local{}
 	defer func() {
 		if err != nil {
 			err = errors.Join(err, l.Close())
@@ -62,78 +61,42 @@ func openLocal(ctx context.Context, cfg localConfig, log *slog.Logger) (_ *local
 	if l.engine, err = embedded.Open(ctx, cfg.data, embedded.Options{Log: log}); err != nil {
 		return nil, err
 	}
-	heads, err := l.load(cfg)
-	if err != nil {
+	if err := l.load(cfg); err != nil {
 		return nil, err
 	}
 	if err := l.runtime.SelfTest(ctx); err != nil {
 		return nil, err
 	}
-	l.Service = search.New(l.engine, heads, log)
+	l.Service = search.New(l.engine, l.set.Search(), log)
 	return l, nil
 }
 
 // load opens the runtime and the models that are not switched off.
-func (l *local) load(cfg localConfig) (search.Models, error) {
-	var heads search.Models
+func (l *local) load(cfg localConfig) error {
 	library := cfg.library
 	if library == "" {
 		var err error
 		if library, err = inference.FindLibrary(besideBinary("lib")...); err != nil {
-			return heads, err
+			return err
 		}
 	}
 	runtime, err := inference.Open(inference.Options{Library: library, Device: cfg.device, Slots: cfg.threads})
 	if err != nil {
-		return heads, err
+		return err
 	}
 	l.runtime = runtime
 
-	if m, err := l.find(cfg, "dense", cfg.dense, models.Dense); err != nil {
-		return heads, err
-	} else if m != nil {
-		if heads.Dense, err = runtime.NewDense(m); err != nil {
-			return heads, err
-		}
-		heads.DenseRef, heads.Dimensions = ref(m), m.Manifest.Dimensions
-	}
-	if m, err := l.find(cfg, "sparse", cfg.sparse, models.Sparse); err != nil {
-		return heads, err
-	} else if m != nil {
-		if heads.Sparse, err = runtime.NewSparse(m); err != nil {
-			return heads, err
-		}
-		heads.SparseRef = ref(m)
-	}
-	if m, err := l.find(cfg, "reranker", cfg.reranker, models.CrossEncoder); err != nil {
-		return heads, err
-	} else if m != nil {
-		if heads.Pair, err = runtime.NewPair(m); err != nil {
-			return heads, err
-		}
-		heads.PairRef = ref(m)
-	}
-	return heads, nil
-}
-
-// find returns the verified model called name, or nil when it is switched off.
-func (l *local) find(cfg localConfig, role, name string, kind models.Kind) (*models.Model, error) {
-	if name == none {
-		return nil, nil
-	}
-	m, err := models.Find(cfg.modelsFolder(), name)
+	set, err := modelset.Load(runtime, cfg.modelsFolder(), modelset.Names{Dense: enabled(cfg.dense), Sparse: enabled(cfg.sparse), Pair: enabled(cfg.reranker)})
 	if err != nil {
-		return nil, err
+		return err
 	}
-	if m.Manifest.Kind != kind {
-		return nil, braid.Errorf(braid.InvalidArgument, "--%s %s: that is a %s model, want a %s one", role, name, m.Manifest.Kind, kind)
-	}
-	l.loaded[role] = httpapi.Model{Name: m.Manifest.Name, Digest: m.Digest(), Licence: m.Manifest.Licence, Source: m.Manifest.Source.Model}
-	return m, nil
+	l.set = set
+	return nil
 }
 
-func ref(m *models.Model) index.ModelRef {
-	return index.ModelRef{Name: m.Manifest.Name, Digest: m.Digest()}
+// enabled returns the names without "none".
+func enabled(names []string) []string {
+	return slices.DeleteFunc(slices.Clone(names), func(name string) bool { return name == none })
 }
 
 // Close releases everything; models and folder are free afterwards.

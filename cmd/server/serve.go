@@ -80,6 +80,7 @@ func serve(ctx context.Context, cfg serveConfig, log *slog.Logger) (err error) {
 	}
 	handler := httpapi.New(httpapi.Options{
 		Search:        l.Service,
+		Models:        l.set,
 		Ready:         l.readiness(ctx, readyInterval),
 		Info:          l.info(begun),
 		Log:           log,
@@ -153,7 +154,6 @@ func (l *local) info(begun time.Time) func(context.Context) (httpapi.Info, error
 		}
 		info := httpapi.Info{
 			Version: version,
-			Models:  l.loaded,
 			Runtime: l.runtime.Info(),
 			Uptime:  time.Since(begun).Seconds(),
 			Data:    httpapi.DataFolder{Collections: len(collections)},

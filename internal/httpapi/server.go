@@ -10,6 +10,7 @@ import (
 	"github.com/gin-gonic/gin"
 
 	"github.com/braid-search/braid"
+	"github.com/braid-search/braid/internal/modelset"
 	"github.com/braid-search/braid/search"
 )
 
@@ -22,6 +23,8 @@ const (
 // Options are what the server is made of.
 type Options struct {
 	Search *search.Service
+	// Models are served by name on the model routes.
+	Models *modelset.Set
 	// Ready reports why the process cannot serve, or nil. It may run an
 	// inference and is called at most once per request of /readyz.
 	Ready func(ctx context.Context) error
@@ -42,6 +45,7 @@ const DefaultSearchTimeout = 30 * time.Second
 type Server struct {
 	opts    Options
 	handler http.Handler
+	started time.Time
 }
 
 // New returns the handler of all routes.
@@ -52,13 +56,14 @@ func New(opts Options) *Server {
 	if opts.SearchTimeout == 0 {
 		opts.SearchTimeout = DefaultSearchTimeout
 	}
-	s := &Server{opts: opts}
+	s := &Server{opts: opts, started: time.Now()}
 	gin.SetMode(gin.ReleaseMode)
 	r := gin.New()
 	// A document id may hold any character; percent-encoded slashes stay part
 	// of it.
 	r.UseRawPath = true
 	r.UnescapePathValues = true
+	r.RemoveExtraSlash = true
 	r.HandleMethodNotAllowed = true
 	r.Use(s.observe, s.recover)
 	r.NoRoute(func(c *gin.Context) {
@@ -79,7 +84,18 @@ func (s *Server) routes(r *gin.Engine) {
 	r.GET("/readyz", s.ready)
 	r.GET("/info", s.info)
 
+	r.GET("/health", func(c *gin.Context) { c.Status(http.StatusOK) })
+	r.POST("/embed", s.postEmbed)
+	r.POST("/embed_sparse", s.postEmbedSparse)
+	for _, path := range []string{"/rerank", "/v1/rerank", "/v2/rerank"} {
+		r.POST(path, s.postRerank)
+	}
+
 	v1 := r.Group("/v1")
+	v1.POST("/embeddings", s.postEmbeddings)
+	v1.POST("/sparse-embeddings", s.postSparseEmbeddings)
+	v1.GET("/models", s.listModels)
+	v1.GET("/models/:model", s.getModel)
 	v1.GET("/collections", s.listCollections)
 	v1.PUT("/collections/:name", s.putCollection)
 	v1.GET("/collections/:name", s.getCollection)
@@ -99,25 +115,4 @@ func (s *Server) ready(c *gin.Context) {
 		return
 	}
 	c.PureJSON(http.StatusOK, gin.H{"status": "ready"})
-}
-
-func (s *Server) info(c *gin.Context) {
-	info, err := s.opts.Info(c.Request.Context())
-	if err != nil {
-		fail(c, err)
-		return
-	}
-	info.Limits = map[string]int{
-		"documents_body_bytes": MaxDocumentsBody,
-		"search_body_bytes":    MaxSearchBody,
-		"query_bytes":          search.MaxQueryBytes,
-		"id_bytes":             braid.MaxIDBytes,
-		"title_bytes":          braid.MaxTitleBytes,
-		"text_bytes":           braid.MaxTextBytes,
-		"payload_bytes":        braid.MaxPayloadBytes,
-		"limit":                search.MaxLimit,
-		"candidates":           search.MaxCandidates,
-		"rerank_depth":         search.MaxRerankDepth,
-	}
-	c.PureJSON(http.StatusOK, info)
 }

@@ -19,12 +19,13 @@ import (
 	"github.com/braid-search/braid"
 	"github.com/braid-search/braid/index/embedded"
 	"github.com/braid-search/braid/internal/httpapi"
+	"github.com/braid-search/braid/internal/modelset"
 	"github.com/braid-search/braid/internal/testenv"
 	"github.com/braid-search/braid/search"
 )
 
-// heads are the real models, opened once for all tests of the package.
-var heads search.Models
+// set is the real models, opened once for all tests of the package.
+var set *modelset.Set
 
 func TestMain(m *testing.M) {
 	runtime, opened, err := testenv.Open()
@@ -32,7 +33,7 @@ func TestMain(m *testing.M) {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
 	}
-	heads = opened
+	set = opened
 	code := m.Run()
 	if err := runtime.Close(); err != nil {
 		fmt.Fprintln(os.Stderr, err)
@@ -55,7 +56,8 @@ func start(t *testing.T, change func(*httpapi.Options)) (string, *logBuffer) {
 	}
 	log := &logBuffer{}
 	opts := httpapi.Options{
-		Search: search.New(engine, heads, nil),
+		Search: search.New(engine, set.Search(), nil),
+		Models: set,
 		Ready:  func(context.Context) error { return nil },
 		Info:   func(context.Context) (httpapi.Info, error) { return httpapi.Info{Version: "test"}, nil },
 		Log:    slog.New(slog.NewTextHandler(log, nil)),

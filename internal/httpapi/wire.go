@@ -3,24 +3,43 @@ package httpapi
 import (
 	"github.com/braid-search/braid/index"
 	"github.com/braid-search/braid/inference"
+	"github.com/braid-search/braid/models"
 )
 
-// Info is the answer of /info: what is running, with which models, on what.
+// Info is the answer of /info: what is running, with which models, on what. The
+// caller of New gives Version, Runtime, Uptime and Data; the server adds the rest.
 type Info struct {
-	Version string           `json:"version"`
-	Models  map[string]Model `json:"models"` // by role: dense, sparse, reranker
-	Runtime inference.Info   `json:"runtime"`
-	Limits  map[string]int   `json:"limits"`
-	Uptime  float64          `json:"uptime_s"`
-	Data    DataFolder       `json:"data"`
+	Version string         `json:"version"`
+	Models  []Model        `json:"models"`
+	Runtime inference.Info `json:"runtime"`
+	Limits  map[string]int `json:"limits"`
+	Uptime  float64        `json:"uptime_s"`
+	Data    DataFolder     `json:"data"`
+	teiInfo
 }
 
-// Model is where a loaded model comes from; Runtime.Models says how it runs.
+// Model is a loaded model.
 type Model struct {
-	Name    string `json:"name"`
-	Digest  string `json:"digest"`
-	Licence string `json:"licence"`
-	Source  string `json:"source"`
+	Name       string      `json:"name"`
+	Kind       models.Kind `json:"kind"`
+	Default    bool        `json:"default"` // of its kind
+	Digest     string      `json:"digest"`
+	Dimensions int         `json:"dimensions,omitempty"`
+	MaxTokens  int         `json:"max_tokens"`
+	Licence    string      `json:"licence"`
+	Source     string      `json:"source"`
+}
+
+// teiInfo are the fields that clients of text-embeddings-inference read. They
+// speak of the default dense model; that server has one model only.
+type teiInfo struct {
+	ModelID            string         `json:"model_id,omitempty"`
+	ModelSHA           string         `json:"model_sha,omitempty"`
+	ModelType          map[string]any `json:"model_type,omitempty"`
+	MaxInputLength     int            `json:"max_input_length,omitempty"`
+	MaxBatchTokens     int            `json:"max_batch_tokens,omitempty"`
+	MaxClientBatchSize int            `json:"max_client_batch_size"`
+	AutoTruncate       bool           `json:"auto_truncate"`
 }
 
 // DataFolder counts what is stored.

@@ -5,10 +5,8 @@ import (
 	"path/filepath"
 	"runtime"
 
-	"github.com/braid-search/braid/index"
 	"github.com/braid-search/braid/inference"
-	"github.com/braid-search/braid/models"
-	"github.com/braid-search/braid/search"
+	"github.com/braid-search/braid/internal/modelset"
 )
 
 // Names of the models set-up installs.
@@ -28,46 +26,18 @@ func Root() string {
 func ModelsFolder() string { return filepath.Join(Root(), ".local", "models") }
 
 // Open opens inference with the three models. The caller closes the Runtime.
-func Open() (*inference.Runtime, search.Models, error) {
-	var heads search.Models
+func Open() (*inference.Runtime, *modelset.Set, error) {
 	library, err := inference.FindLibrary(filepath.Join(Root(), ".local", "lib"))
 	if err != nil {
-		return nil, heads, err
+		return nil, nil, err
 	}
 	r, err := inference.Open(inference.Options{Library: library})
 	if err != nil {
-		return nil, heads, err
+		return nil, nil, err
 	}
-	if err := load(r, &heads); err != nil {
-		return nil, heads, fmt.Errorf("%w (close: %v)", err, r.Close())
-	}
-	return r, heads, nil
-}
-
-func load(r *inference.Runtime, heads *search.Models) error {
-	m, err := models.Find(ModelsFolder(), Dense)
+	set, err := modelset.Load(r, ModelsFolder(), modelset.Names{Dense: []string{Dense}, Sparse: []string{Sparse}, Pair: []string{Reranker}})
 	if err != nil {
-		return err
+		return nil, nil, fmt.Errorf("%w (close: %v)", err, r.Close())
 	}
-	if heads.Dense, err = r.NewDense(m); err != nil {
-		return err
-	}
-	heads.DenseRef, heads.Dimensions = index.ModelRef{Name: m.Name, Digest: m.Digest()}, m.Dimensions
-
-	if m, err = models.Find(ModelsFolder(), Sparse); err != nil {
-		return err
-	}
-	if heads.Sparse, err = r.NewSparse(m); err != nil {
-		return err
-	}
-	heads.SparseRef = index.ModelRef{Name: m.Name, Digest: m.Digest()}
-
-	if m, err = models.Find(ModelsFolder(), Reranker); err != nil {
-		return err
-	}
-	if heads.Pair, err = r.NewPair(m); err != nil {
-		return err
-	}
-	heads.PairRef = index.ModelRef{Name: m.Name, Digest: m.Digest()}
-	return nil
+	return r, set, nil
 }

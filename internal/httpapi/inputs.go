@@ -1,0 +1,122 @@
+package httpapi
+
+import (
+	"bytes"
+	"encoding/json"
+	"io"
+	"strings"
+
+	"github.com/gin-gonic/gin"
+
+	"github.com/braid-search/braid"
+	"github.com/braid-search/braid/inference"
+	"github.com/braid-search/braid/internal/strictjson"
+)
+
+// Limits of one request to a model route.
+const (
+	MaxInputs    = 2048     // texts; also passages of a rerank
+	MaxModelBody = 64 << 20 // bytes
+	MaxInputText = 1 << 20  // bytes of one text
+
+	// A request up to these sizes is one that somebody waits for and goes before
+	// the lists of bulk work.
+	interactiveInputs = 32
+	interactiveBytes  = 32 << 10
+)
+
+// decodeOpen reads a body in a wire format of others: fields this server does
+// not know are ignored, as its clients and the proxies before it add their own.
+func decodeOpen(c *gin.Context, v any, example string) error {
+	data, err := io.ReadAll(body(c, MaxModelBody))
+	if err != nil {
+		return err
+	}
+	if len(data) == 0 {
+		return braid.Errorf(braid.InvalidArgument, "the request has no body: send JSON, for example %s", example)
+	}
+	return strictjson.DecodeOpen(data, v)
+}
+
+// texts is one text or a list of them; single says which was sent.
+type texts struct {
+	list   []string
+	single bool
+}
+
+// UnmarshalJSON refuses token ids, which OpenAI's format allows and some clients
+// send by default: they are of another model's vocabulary.
+func (t *texts) UnmarshalJSON(data []byte) error {
+	data = bytes.TrimSpace(data)
+	if bytes.Equal(data, []byte("null")) {
+		return nil
+	}
+	switch data[0] {
+	case '"':
+		t.list, t.single = make([]string, 1), true
+		return json.Unmarshal(data, &t.list[0])
+	case '[':
+		var items []json.RawMessage
+		if err := json.Unmarshal(data, &items); err != nil {
+			return err
+		}
+		t.list = make([]string, len(items))
+		for i, item := range items {
+			if item[0] == '"' {
+				if err := json.Unmarshal(item, &t.list[i]); err != nil {
+					return err
+				}
+				continue
+			}
+			if item[0] == '[' || item[0] >= '0' && item[0] <= '9' {
+				return braid.Errorf(braid.InvalidArgument, "the input at position %d is made of token ids, which belong to another model's vocabulary: send text (LangChain's OpenAIEmbeddings: check_embedding_ctx_length=False)", i)
+			}
+			return braid.Errorf(braid.InvalidArgument, "the input at position %d is not a string", i)
+		}
+		return nil
+	}
+	return braid.Errorf(braid.InvalidArgument, "the input must be a string or an array of strings")
+}
+
+// check bounds a list of texts; field is their name in the request.
+func check(list []string, field string) error {
+	if len(list) == 0 {
+		return braid.Errorf(braid.InvalidArgument, "%s is empty: send a text or a list of texts", field).In(field)
+	}
+	if len(list) > MaxInputs {
+		return braid.Errorf(braid.TooLarge, "%s has %d items, the limit is %d: send several requests", field, len(list), MaxInputs).In(field)
+	}
+	for i, text := range list {
+		if len(text) > MaxInputText {
+			return braid.Errorf(braid.TooLarge, "%s[%d] is %d bytes, the limit is %d", field, i, len(text), MaxInputText).In(field)
+		}
+		if text == "" {
+			return braid.Errorf(braid.InvalidArgument, "%s[%d] is empty: a text without characters has no meaning to encode", field, i).In(field)
+		}
+	}
+	return nil
+}
+
+// lane lets requests that somebody waits for go before lists.
+func lane(list []string) inference.Lane {
+	size := 0
+	for _, text := range list {
+		size += len(text)
+	}
+	if len(list) > interactiveInputs || size > interactiveBytes {
+		return inference.LaneBulk
+	}
+	return inference.LaneQuery
+}
+
+// role reads the names that clients give to the two sides of a search; absent
+// means the text as it is, which is how passages are encoded.
+func role(name, field string) (inference.Role, error) {
+	switch strings.ToLower(name) {
+	case "", "passage", "document", "search_document":
+		return inference.RolePassage, nil
+	case "query", "search_query":
+		return inference.RoleQuery, nil
+	}
+	return 0, braid.Errorf(braid.InvalidArgument, "%s %q is unknown: use query or passage (also search_query, search_document, document)", field, name).In(field)
+}

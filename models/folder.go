@@ -88,6 +88,41 @@ func notFound(root, name string) error {
 	return braid.Errorf(braid.NotFound, "no model %q in %q, which holds %s", name, root, strings.Join(names, ", "))
 }
 
+// Remove deletes the model called name from root, damaged or whole: the folder
+// disappears in one step. An unknown name is braid.NotFound, and the error lists
+// the names there are. A process that has the model loaded keeps it.
+func Remove(root, name string) error {
+	if err := ValidateName(name); err != nil {
+		return err
+	}
+	doomed, err := os.MkdirTemp(root, ".remove-")
+	if errors.Is(err, fs.ErrNotExist) {
+		return notFound(root, name)
+	}
+	if err != nil {
+		return removeError(name, err)
+	}
+	defer os.RemoveAll(doomed)
+	err = os.Rename(filepath.Join(root, name), filepath.Join(doomed, name))
+	if errors.Is(err, fs.ErrNotExist) {
+		return notFound(root, name)
+	}
+	if err == nil {
+		err = syncFolder(root)
+	}
+	if err == nil {
+		err = os.RemoveAll(doomed)
+	}
+	if err != nil {
+		return removeError(name, err)
+	}
+	return nil
+}
+
+func removeError(name string, err error) error {
+	return braid.Errorf(braid.Internal, "remove model %q: %w: check who owns its folder", name, err)
+}
+
 func checkFolderName(dir string, m Manifest) error {
 	if folder := filepath.Base(dir); folder != m.Name {
 		return braid.Errorf(braid.Corrupt, "model in %q is called %q by its manifest: rename the folder or the model", dir, m.Name)

@@ -202,3 +202,59 @@ func TestInstalledCatalogue(t *testing.T) {
 		}
 	}
 }
+
+func TestRemove(t *testing.T) {
+	for _, damage := range []struct {
+		name string
+		do   func(dir string) error
+	}{
+		{"whole", func(string) error { return nil }},
+		{"without manifest", func(dir string) error { return os.Remove(filepath.Join(dir, "manifest.yaml")) }},
+		{"truncated", func(dir string) error { return os.Truncate(filepath.Join(dir, "model.onnx"), 1) }},
+	} {
+		t.Run(damage.name, func(t *testing.T) {
+			dir := installed(t)
+			root := filepath.Dir(dir)
+			other := testManifest(t)
+			other.Name = "other"
+			if _, err := Install(root, other, testFiles()); err != nil {
+				t.Fatal(err)
+			}
+			if err := damage.do(dir); err != nil {
+				t.Fatal(err)
+			}
+			if err := Remove(root, "tiny"); err != nil {
+				t.Fatal(err)
+			}
+			entries, err := os.ReadDir(root)
+			if err != nil || len(entries) != 1 || entries[0].Name() != "other" {
+				t.Errorf("left %v, %v", entries, err)
+			}
+			if _, err := Find(root, "other"); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+}
+
+func TestRemoveRefuses(t *testing.T) {
+	root := filepath.Dir(installed(t))
+	for _, test := range []struct {
+		root, name string
+		code       braid.Code
+		want       string
+	}{
+		{root, "absent", braid.NotFound, "which holds tiny"},
+		{root, "../tiny", braid.InvalidArgument, "letters, digits"},
+		{root, ".", braid.InvalidArgument, "letters, digits"},
+		{filepath.Join(root, "none"), "tiny", braid.NotFound, "holds no models"},
+	} {
+		err := Remove(test.root, test.name)
+		if braid.CodeOf(err) != test.code || !strings.Contains(err.Error(), test.want) {
+			t.Errorf("remove %q: got %v, want %s: … %s", test.name, err, test.code, test.want)
+		}
+	}
+	if _, err := Find(root, "tiny"); err != nil {
+		t.Error(err)
+	}
+}

@@ -32,16 +32,23 @@ const (
 	HiddenStates      Form = "hidden-states"      // [batch, sequence, dimensions], to be pooled
 	Pooled            Form = "pooled"             // [batch, dimensions]
 	VocabularyWeights Form = "vocabulary-weights" // [batch, dimensions], each at least 0
+	TokenLogits       Form = "token-logits"       // [batch, sequence, dimensions] over the vocabulary, to be pooled
 	Logit             Form = "logit"              // [batch, 1]
 )
 
-// Pooling says how hidden states become one vector.
+// Pooling says how a vector per token becomes one per text.
 type Pooling string
 
 const (
 	NoPooling   Pooling = "none" // the output is one vector already
 	CLSPooling  Pooling = "cls"  // the first token's state
 	MeanPooling Pooling = "mean" // the mean over the tokens that are not padding
+
+	// The poolings of TokenLogits, both of the maximum x over the tokens, special
+	// ones included: log(1 + relu(x)), as in SPLADE v2 and later (Formal et al.
+	// 2021), and log(1 + log(1 + relu(x))), as in OpenSearch's v3 encoders.
+	SPLADEPooling    Pooling = "splade"
+	DoubleLogPooling Pooling = "splade-double-log"
 )
 
 // Quantization says how the weights are stored, as far as it matters to the
@@ -92,8 +99,8 @@ type Manifest struct {
 	// Inputs and Output name the graph's tensors. Change outputs.
 	Inputs Inputs `yaml:"inputs"`
 	Output Output `yaml:"output"`
-	// Pooling is NoPooling unless the output has the form HiddenStates. Changes
-	// outputs.
+	// Pooling is NoPooling unless the output has the form HiddenStates or
+	// TokenLogits. Changes outputs.
 	Pooling Pooling `yaml:"pooling"`
 	// Normalize scales dense vectors to length 1. Changes outputs.
 	Normalize bool `yaml:"normalize,omitempty"`
@@ -109,13 +116,20 @@ type Manifest struct {
 	PassagePrefix string `yaml:"passage_prefix,omitempty"`
 	// Quantization of the weights. Changes outputs.
 	Quantization Quantization `yaml:"quantization"`
+	// QueryWeights, of a sparse model only, is the path among Files of a JSON
+	// object from token to weight. Queries are then not run through the graph:
+	// each distinct token of the text gets its weight from the table, special
+	// tokens and those not in it get none. Changes outputs.
+	QueryWeights string `yaml:"query_weights,omitempty"`
 }
 
 // Source says where a model came from.
 type Source struct {
-	Package string `yaml:"package,omitempty"` // the package that carries the files
-	Version string `yaml:"version,omitempty"` // of that package
-	Model   string `yaml:"model,omitempty"`   // what its authors call it, such as "BAAI/bge-small-en-v1.5"
+	Package  string `yaml:"package,omitempty"`  // the package that carries the files
+	Version  string `yaml:"version,omitempty"`  // of that package
+	Model    string `yaml:"model,omitempty"`    // what its authors call it, such as "BAAI/bge-small-en-v1.5"
+	Hub      string `yaml:"hub,omitempty"`      // URL of the model hub the files came from, where Model names the repository
+	Revision string `yaml:"revision,omitempty"` // commit on the hub
 }
 
 // File is one file of a model.
@@ -201,6 +215,10 @@ func (m Manifest) validateFiles(f *faults) {
 	f.check(distinct(paths), "files %q name a path twice", paths)
 	f.check(slices.Contains(paths, m.Graph), "graph is %q, which is not among the files %q", m.Graph, paths)
 	f.check(slices.Contains(paths, m.Tokenizer), "tokenizer is %q, which is not among the files %q", m.Tokenizer, paths)
+	if m.QueryWeights != "" {
+		f.check(m.Kind == Sparse, "query_weights is %q, but only a sparse model has any", m.QueryWeights)
+		f.check(slices.Contains(paths, m.QueryWeights), "query_weights is %q, which is not among the files %q", m.QueryWeights, paths)
+	}
 }
 
 // validateShape checks that kind, output form, pooling and dimensions agree.
@@ -211,7 +229,7 @@ func (m Manifest) validateShape(f *faults) {
 	case Dense:
 		forms, dimensions = []string{string(HiddenStates), string(Pooled)}, MaxDimensions
 	case Sparse:
-		forms, dimensions = []string{string(VocabularyWeights)}, MaxVocabulary
+		forms, dimensions = []string{string(VocabularyWeights), string(TokenLogits)}, MaxVocabulary
 	case CrossEncoder:
 		forms = []string{string(Logit)}
 	default:
@@ -224,9 +242,12 @@ func (m Manifest) validateShape(f *faults) {
 	} else {
 		f.check(m.Dimensions >= 1 && m.Dimensions <= dimensions, "dimensions is %d, want 1 to %d for a %s model", m.Dimensions, dimensions, m.Kind)
 	}
-	if m.Output.Form == HiddenStates {
+	switch m.Output.Form {
+	case HiddenStates:
 		f.oneOf("pooling", string(m.Pooling), string(CLSPooling), string(MeanPooling))
-	} else {
+	case TokenLogits:
+		f.oneOf("pooling", string(m.Pooling), string(SPLADEPooling), string(DoubleLogPooling))
+	default:
 		f.oneOf("pooling", string(m.Pooling), string(NoPooling))
 	}
 	f.check(!m.Normalize || m.Kind == Dense, "normalize is true, but only dense vectors are normalised")
@@ -263,6 +284,8 @@ func (m Manifest) Digest() string {
 			return "graph " + file.SHA256
 		case m.Tokenizer:
 			return "tokenizer " + file.SHA256
+		case m.QueryWeights:
+			return "query weights " + file.SHA256
 		}
 		return "other " + file.SHA256
 	}

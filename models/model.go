@@ -148,3 +148,19 @@ func readVerified(folder fs.FS, want File, w io.Writer) error {
 	}
 	return nil
 }
+
+// Describe returns the size and SHA-256 of a file, as a manifest states them. A
+// missing file is braid.NotFound.
+func Describe(folder fs.FS, path string) (File, error) {
+	file, err := openRegular(folder, path)
+	if err != nil {
+		return File{}, braid.Errorf(braid.NotFound, "model file %s: %w", path, err)
+	}
+	defer file.Close()
+	hash := sha256.New()
+	n, err := io.Copy(hash, file)
+	if err != nil {
+		return File{}, braid.Errorf(braid.Corrupt, "model file %s: %w", path, err)
+	}
+	return File{Path: path, Size: n, SHA256: hex.EncodeToString(hash.Sum(nil))}, nil
+}

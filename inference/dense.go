@@ -44,18 +44,20 @@ func (r *Runtime) NewDense(m *models.Model) (*Dense, error) {
 // InvalidArgument (no texts, a text that is not UTF-8), TooLarge (Whole only),
 // Overloaded (not LaneIngest), DeadlineExceeded, Canceled, Unavailable (closed), Corrupt (non-finite
 // or zero vector; names the item).
-func (d *Dense) Embed(ctx context.Context, req Request) ([]Embedding, Timing, error) {
+func (d *Dense) Embed(ctx context.Context, req Request) (_ []Embedding, timing Timing, err error) {
 	h := d.head
 	if err := h.runtime.begin(); err != nil {
 		return nil, Timing{}, err
 	}
 	defer h.runtime.calls.Done()
+	var usage []Usage
+	defer func() { h.report(req.Lane, usage, timing, err) }()
 	start := time.Now()
 	sequences, usage, err := h.tokenise(ctx, req)
 	if err != nil {
 		return nil, Timing{}, err
 	}
-	timing := Timing{Tokenise: time.Since(start)}
+	timing.Tokenise = time.Since(start)
 	embeddings := make([]Embedding, len(sequences))
 	timing.Queue, timing.Compute, err = h.compute(ctx, req.Lane, sequences, func(item int, output []float32) error {
 		vector := pool(h.model.Manifest, output)

@@ -151,6 +151,7 @@ func (h *head) compute(ctx context.Context, lane Lane, sequences []sequence, kee
 		for i, item := range items {
 			batch[i] = sequences[item]
 		}
+		defer h.reportRun(batch, time.Now())
 		output, err := h.session.run(slot, batch)
 		if err != nil {
 			return braid.Errorf(braid.Internal, "run model %q: %w", h.model.Name, err)

@@ -33,6 +33,8 @@ type Options struct {
 	// SparseBatchTokens is the same for sparse models, whose runs hold logits of
 	// tokens times part of the vocabulary.
 	SparseBatchTokens int
+	// Observer hears of every call and run; nil means nobody does.
+	Observer Observer
 
 	// exactInt8 is for comparing with goldens across CPUs: int8 products as
 	// CPUs with VNNI compute them, where others saturate. Not the default: it

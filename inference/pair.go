@@ -83,18 +83,20 @@ func (p *Pair) Tokens(ctx context.Context, texts []string) ([][]uint32, error) {
 // Score returns one score a passage, in order, or an error and none; errors as
 // for Dense.Embed. Query and passage are cut together to fit, the longer one
 // first.
-func (p *Pair) Score(ctx context.Context, req PairRequest) ([]PairScore, Timing, error) {
+func (p *Pair) Score(ctx context.Context, req PairRequest) (_ []PairScore, timing Timing, err error) {
 	h := p.head
 	if err := h.runtime.begin(); err != nil {
 		return nil, Timing{}, err
 	}
 	defer h.runtime.calls.Done()
+	var usage []Usage
+	defer func() { h.report(req.Lane, usage, timing, err) }()
 	start := time.Now()
 	sequences, usage, err := p.tokenise(ctx, req)
 	if err != nil {
 		return nil, Timing{}, err
 	}
-	timing := Timing{Tokenise: time.Since(start)}
+	timing.Tokenise = time.Since(start)
 	scores := make([]PairScore, len(req.Passages))
 	timing.Queue, timing.Compute, err = h.compute(ctx, req.Lane, sequences, func(item int, output []float32) error {
 		if !finite(output) {

@@ -32,12 +32,14 @@ const ingestShare = 9
 // each blocked in do.
 type scheduler struct {
 	capacity [2]int // tokens, of each queue
+	width    int    // number of slots
 	slots    sync.WaitGroup
 
 	mu        sync.Mutex
 	work      sync.Cond // a unit may be waiting, or closed changed
 	queues    [2]queue  // indexed by Lane.queue
 	overtaken int       // query tokens started since an ingestion unit did, while one waited
+	pace      pace      // of a slot
 	closed    bool
 }
 
@@ -69,7 +71,7 @@ type call struct {
 
 // newScheduler starts slots goroutines; close ends them.
 func newScheduler(slots, queryTokens, bulkTokens int) *scheduler {
-	s := &scheduler{capacity: [2]int{queryTokens, bulkTokens}}
+	s := &scheduler{capacity: [2]int{queryTokens, bulkTokens}, width: slots}
 	s.work.L = &s.mu
 	for slot := range slots {
 		s.slots.Go(func() { s.serve(slot) })
@@ -114,7 +116,7 @@ func (s *scheduler) enter(in Lane, c *call) error {
 	case s.closed:
 		return braid.Errorf(braid.Unavailable, "inference is closed")
 	case in != LaneIngest && q.tokens > 0 && q.tokens+tokens > s.capacity[in.queue()]:
-		return braid.Errorf(braid.Overloaded, "inference queue is full: %d tokens wait and %d more do not fit in %d: retry later or send less at once", q.tokens, tokens, s.capacity[in.queue()])
+		return s.full(in.queue(), tokens)
 	}
 	q.calls = append(q.calls, c)
 	q.tokens += tokens
@@ -171,10 +173,13 @@ func (s *scheduler) serve(slot int) {
 		}
 		c, u := s.take(in)
 		s.mu.Unlock()
+		start := time.Now()
 		err := protect(c.run, slot, u.items)
+		ended := time.Now()
 		s.mu.Lock()
+		s.pace.add(u.tokens, ended.Sub(start))
 		c.running--
-		c.ended = time.Now()
+		c.ended = ended
 		if err != nil {
 			s.fail(in, c, err)
 		}

@@ -48,18 +48,20 @@ func (r *Runtime) NewSparse(m *models.Model) (*Sparse, error) {
 
 // Expand returns one expansion a text, in order, or an error and none; errors
 // as for Dense.Embed, a zero vector being valid here.
-func (s *Sparse) Expand(ctx context.Context, req Request) ([]Expansion, Timing, error) {
+func (s *Sparse) Expand(ctx context.Context, req Request) (_ []Expansion, timing Timing, err error) {
 	h := s.head
 	if err := h.runtime.begin(); err != nil {
 		return nil, Timing{}, err
 	}
 	defer h.runtime.calls.Done()
+	var usage []Usage
+	defer func() { h.report(req.Lane, usage, timing, err) }()
 	start := time.Now()
 	sequences, usage, err := h.tokenise(ctx, req)
 	if err != nil {
 		return nil, Timing{}, err
 	}
-	timing := Timing{Tokenise: time.Since(start)}
+	timing.Tokenise = time.Since(start)
 	expansions := make([]Expansion, len(sequences))
 	timing.Queue, timing.Compute, err = h.compute(ctx, req.Lane, sequences, func(item int, output []float32) error {
 		if !finite(output) {

@@ -24,6 +24,16 @@ const (
 	LaneBulk
 )
 
+func (l Lane) String() string {
+	switch l {
+	case LaneQuery:
+		return "query"
+	case LaneIngest:
+		return "ingest"
+	}
+	return "bulk"
+}
+
 // queue is the queue of the scheduler that a lane's calls wait in.
 func (l Lane) queue() int {
 	if l == LaneQuery {

@@ -24,7 +24,8 @@ var layers = []layer{
 	{path: "rerank"},
 	{path: "search", thirdParty: true, imports: []string{"models", "inference", "index", "fusion", "rerank", toolbox}},
 	{path: "internal/modelset", imports: []string{"models", "inference", "index", "search"}},
-	{path: "internal/httpapi", thirdParty: true, imports: []string{"models", "inference", "index", "rerank", "search", "internal/modelset", toolbox}},
+	{path: "internal/metrics", thirdParty: true, imports: []string{"inference", "index", "search"}},
+	{path: "internal/httpapi", thirdParty: true, imports: []string{"models", "inference", "index", "rerank", "search", "internal/metrics", "internal/modelset", toolbox}},
 	{path: "internal/eval", imports: []string{toolbox}},
 	{path: "internal/house"},
 	{path: "internal/testenv", thirdParty: true, imports: []string{everything}},
@@ -45,9 +46,11 @@ var apart = []string{"index", "fusion", "rerank"}
 
 // libraries are those that one package owns, with its path.
 var libraries = map[string]string{
-	"github.com/gin-gonic/gin":        "internal/httpapi",
-	"github.com/yalue/onnxruntime_go": "inference",
-	"github.com/daulet/tokenizers":    "inference",
+	"github.com/gin-gonic/gin":            "internal/httpapi",
+	"github.com/getkin/kin-openapi":       "internal/httpapi", // its tests
+	"github.com/prometheus/client_golang": "internal/metrics",
+	"github.com/yalue/onnxruntime_go":     "inference",
+	"github.com/daulet/tokenizers":        "inference",
 }
 
 // testLibraries may be imported by every test.

@@ -107,13 +107,14 @@ func serve(ctx context.Context, cfg serveConfig, log *slog.Logger) (err error) {
 	grace, cancel := context.WithTimeout(context.WithoutCancel(ctx), shutdownGrace)
 	defer cancel()
 	if err := server.Shutdown(grace); err != nil {
-		log.Warn("requests under way were cut off", "err", err)
-		err = server.Close()
-		if err != nil {
+		log.Warn("requests under way are cut off", "err", err)
+		if err := server.Close(); err != nil {
 			log.Warn("close listener", "err", err)
 		}
 	}
-	<-done
+	if err := <-done; !errors.Is(err, http.ErrServerClosed) {
+		return fmt.Errorf("serve: %w", err)
+	}
 	log.Info("stopped")
 	return nil
 }

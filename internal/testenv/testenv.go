@@ -1,7 +1,7 @@
 package testenv
 
 import (
-	"fmt"
+	"errors"
 	"path/filepath"
 	"runtime"
 
@@ -37,7 +37,7 @@ func Open() (*inference.Runtime, *modelset.Set, error) {
 	}
 	set, err := modelset.Load(r, ModelsFolder(), modelset.Names{Dense: []string{Dense}, Sparse: []string{Sparse}, Pair: []string{Reranker}})
 	if err != nil {
-		return nil, nil, fmt.Errorf("%w (close: %v)", err, r.Close())
+		return nil, nil, errors.Join(err, r.Close())
 	}
 	return r, set, nil
 }

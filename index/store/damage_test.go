@@ -3,10 +3,12 @@ package store
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"os"
 	"path/filepath"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -137,18 +139,7 @@ func TestClosedLogCutShort(t *testing.T) {
 // and asserts that opening or reading fails with an error that names the
 // folder, or that the loss is reported, or that everything is there.
 func TestNoSilentDamage(t *testing.T) {
-	pristine, acknowledged := killed(t, 30)
-	s, _, _ := reopened(t, pristine) // flushes the log to a table
-	collections, err := s.Collections()
-	if err != nil {
-		t.Fatal(err)
-	}
-	for i := range 30 {
-		acknowledged = append(acknowledged, fmt.Sprintf("%03d", 100+i))
-		if err := commit(s, collections[0], acknowledged[30+i]); err != nil {
-			t.Fatal(err)
-		}
-	}
+	pristine, want := aged(t)
 	files, err := filepath.Glob(filepath.Join(pristine, "records", "*"))
 	if err != nil {
 		t.Fatal(err)
@@ -175,7 +166,7 @@ func TestNoSilentDamage(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			outcomes[outcome(t, dir, name+" "+what, acknowledged)]++
+			outcomes[outcome(t, dir, name+" "+what, want)]++
 		}
 	}
 	for _, expected := range []string{"whole", "loss", "open"} {
@@ -184,6 +175,40 @@ func TestNoSilentDamage(t *testing.T) {
 		}
 	}
 	t.Log(outcomes)
+}
+
+// aged returns a folder as a killed process leaves it that was killed twice
+// before: the first table holds collection a with some documents, the second
+// one collection b and more of a, the log still more of a.
+func aged(t *testing.T) (dir string, documents map[string][]string) {
+	t.Helper()
+	dir, ids := killed(t, 10)
+	var b []string
+	for life := range 2 {
+		s := openStore(t, dir, Options{ReserveBytes: 1})
+		collections, err := s.Collections()
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i := range 10 {
+			ids = append(ids, fmt.Sprintf("%03d", 100*(life+1)+i))
+			if err := commit(s, collections[0], ids[len(ids)-1]); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if life == 0 {
+			if err := commit(s, create(t, s, "b"), "only"); err != nil {
+				t.Fatal(err)
+			}
+			b = append(b, "only")
+		}
+		live := dir
+		dir = t.TempDir()
+		if err := os.CopyFS(dir, os.DirFS(live)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return dir, map[string][]string{"a": ids, "b": b}
 }
 
 // damages returns content with a byte flipped at each eighth, cut, and, as nil,
@@ -205,38 +230,95 @@ func damages(content []byte) map[string][]byte {
 }
 
 // outcome opens a damaged folder and says how its damage showed.
-func outcome(t *testing.T, dir, what string, acknowledged []string) string {
+func outcome(t *testing.T, dir, what string, want map[string][]string) string {
 	t.Helper()
 	s, err := Open(dir, Options{ReserveBytes: 1})
 	if err != nil {
-		if braid.CodeOf(err) != braid.Corrupt || !strings.Contains(err.Error(), dir) {
-			t.Errorf("%s: open: error %v (%s)", what, err, braid.CodeOf(err))
-		}
+		wantCorrupt(t, what, dir, err)
 		return "open"
 	}
 	defer s.Close()
-	var ids []string
 	collections, err := s.Collections()
+	if err != nil {
+		wantCorrupt(t, what, dir, err)
+		return "open"
+	}
+	found := map[string][]string{}
 	for _, c := range collections {
-		if err == nil {
-			err = s.Scan(context.Background(), c, func(e index.Entry) error {
-				ids = append(ids, e.Document.ID)
-				return nil
-			})
+		err := s.Scan(context.Background(), c, func(e index.Entry) error {
+			found[c.Name] = append(found[c.Name], e.Document.ID)
+			return nil
+		})
+		if err != nil {
+			wantCorrupt(t, what, dir, err)
+			return "open"
 		}
 	}
 	switch {
-	case err != nil:
-		if braid.CodeOf(err) != braid.Corrupt || !strings.Contains(err.Error(), dir) {
-			t.Errorf("%s: read: error %v (%s)", what, err, braid.CodeOf(err))
-		}
-		return "read"
 	case s.Loss() != nil:
 		return "loss"
-	case !slices.Equal(ids, acknowledged):
-		t.Errorf("%s: holds %v without a word", what, ids)
+	case !reflect.DeepEqual(found, want):
+		t.Errorf("%s: holds %v without a word", what, found)
 	}
 	return "whole"
+}
+
+func wantCorrupt(t *testing.T, what, dir string, err error) {
+	t.Helper()
+	if braid.CodeOf(err) != braid.Corrupt || !strings.Contains(err.Error(), dir) {
+		t.Errorf("%s: error %v (%s)", what, err, braid.CodeOf(err))
+	}
+}
+
+// TestLostMiddle takes single pairs out of the database or puts older ones in,
+// as a lost table does that newer writes hide.
+func TestLostMiddle(t *testing.T) {
+	for what, lose := range map[string]func(s *Store, a, b Collection) error{
+		"document": func(s *Store, a, _ Collection) error {
+			return s.db.Delete(documentKey(a.Number, "1"), nil)
+		},
+		"newest version of a document": func(s *Store, a, _ Collection) error {
+			older := document("1")
+			older.Document.Text = "older"
+			return s.db.Set(documentKey(a.Number, "1"), appendRecord(nil, older), nil)
+		},
+		"deletion of a document": func(s *Store, a, _ Collection) error {
+			return s.db.Set(documentKey(a.Number, "0"), appendRecord(nil, document("0")), nil)
+		},
+		"two documents swapped": func(s *Store, a, _ Collection) error {
+			return errors.Join(
+				s.db.Set(documentKey(a.Number, "1"), appendRecord(nil, document("2")), nil),
+				s.db.Set(documentKey(a.Number, "2"), appendRecord(nil, document("1")), nil))
+		},
+		"collection": func(s *Store, _, b Collection) error {
+			return errors.Join(s.db.Delete(collectionKey("b"), nil), s.db.Delete(tallyKey(b.Number), nil))
+		},
+		"all of the writes to a collection": func(s *Store, _, b Collection) error {
+			return errors.Join(
+				s.db.Delete(documentKey(b.Number, "only"), nil),
+				s.db.Set(tallyKey(b.Number), tally{}.encode(), nil))
+		},
+		"tally":  func(s *Store, a, _ Collection) error { return s.db.Delete(tallyKey(a.Number), nil) },
+		"state":  func(s *Store, _, _ Collection) error { return s.db.Delete([]byte(keyState), nil) },
+		"format": func(s *Store, _, _ Collection) error { return s.db.Delete([]byte(keyFormat), nil) },
+	} {
+		t.Run(what, func(t *testing.T) {
+			dir := t.TempDir()
+			s := openStore(t, dir, Options{ReserveBytes: 1})
+			a, b := create(t, s, "a"), create(t, s, "b")
+			for _, id := range []string{"0", "1", "2"} {
+				if err := commit(s, a, id); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if err := errors.Join(commit(s, b, "only"), s.Commit(a.Number, nil, []string{"0"}), lose(s, a, b), s.Close()); err != nil {
+				t.Fatal(err)
+			}
+			if got := outcome(t, dir, what, nil); got != "open" {
+				t.Errorf("outcome is %q", got)
+			}
+		})
+	}
 }
 
 func TestStrayFiles(t *testing.T) {

@@ -3,6 +3,7 @@ package store
 import (
 	"context"
 	"fmt"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -115,7 +116,14 @@ func testLogFails(t *testing.T, f *faults, code braid.Code, reaches bool) {
 	if got := contents(t, s, c); !slices.Equal(got, acknowledged) {
 		t.Errorf("reads %v, want %v", got, acknowledged)
 	}
+	logs, err := filepath.Glob(filepath.Join(dir, "records", "*.log"))
+	if err != nil {
+		t.Fatal(err)
+	}
 	_ = s.Close() // may report the fault
+	if again, err := filepath.Glob(filepath.Join(dir, "records", "*.log")); err != nil || !slices.Equal(again, logs) {
+		t.Errorf("logs after closing are %v, before %v, error %v", again, logs, err)
+	}
 	f.left.Store(0)
 	s = openStore(t, dir, Options{ReserveBytes: 1})
 	if s.Loss() != nil {
@@ -165,6 +173,25 @@ func TestReserveSavesACommit(t *testing.T) {
 		}
 		if got := contents(t, s, c); !slices.Equal(got, []string{"1", "2"}) {
 			t.Errorf("%s: holds %v", part, got)
+		}
+	}
+}
+
+// TestNothingIsDeletedAfterAFailure asserts what a flush under way relies on:
+// the log it has copied to a table stays until a restart has seen both.
+func TestNothingIsDeletedAfterAFailure(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "000001.log")
+	failed := false
+	guard := &guardedFS{FS: vfs.Default, failed: func() bool { return failed }}
+	for _, failed = range []bool{true, false} {
+		if err := os.WriteFile(path, nil, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if err := guard.Remove(path); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := os.Stat(path); (err == nil) != failed {
+			t.Errorf("failed %v: stat after removing: %v", failed, err)
 		}
 	}
 }

@@ -6,7 +6,8 @@ import (
 	"fmt"
 	"hash/crc32"
 	"io"
-	"os"
+
+	"github.com/cockroachdb/pebble/v2/vfs"
 )
 
 // mark is the newest commit that was acknowledged. It is written in place
@@ -23,22 +24,25 @@ type mark struct {
 const markBytes = 8 + 3*4 + 4
 
 // markFile holds one mark.
-type markFile struct{ file *os.File }
+type markFile struct {
+	vfs.File
+	path string
+}
 
-func openMark(path string) (markFile, error) {
-	file, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
+func openMark(fs vfs.FS, path string) (*markFile, error) {
+	file, err := fs.OpenReadWrite(path, vfs.WriteCategoryUnspecified)
 	if err != nil {
-		return markFile{}, err
+		return nil, err
 	}
-	return markFile{file}, nil
+	return &markFile{file, path}, nil
 }
 
 // errNoMark says that the file holds no mark, as in a new folder.
 var errNoMark = errors.New("no mark")
 
-func (f markFile) read() (mark, error) {
+func (f *markFile) read() (mark, error) {
 	var b [markBytes]byte
-	n, err := f.file.ReadAt(b[:], 0)
+	n, err := f.ReadAt(b[:], 0)
 	switch {
 	case errors.Is(err, io.EOF) && n == 0:
 		return mark{}, errNoMark
@@ -57,15 +61,15 @@ func (f markFile) read() (mark, error) {
 	}, nil
 }
 
-func (f markFile) write(m mark) error {
+func (f *markFile) write(m mark) error {
 	b := make([]byte, 0, markBytes)
 	b = binary.LittleEndian.AppendUint64(b, m.sequence)
 	b = binary.LittleEndian.AppendUint32(b, m.collection)
 	b = binary.LittleEndian.AppendUint32(b, m.upserts)
 	b = binary.LittleEndian.AppendUint32(b, m.deletes)
 	b = binary.LittleEndian.AppendUint32(b, crc32.ChecksumIEEE(b))
-	_, err := f.file.WriteAt(b, 0)
+	_, err := f.WriteAt(b, 0)
 	return err
 }
 
-func (f markFile) close() error { return errors.Join(f.file.Sync(), f.file.Close()) }
+func (f *markFile) close() error { return errors.Join(f.Sync(), f.Close()) }

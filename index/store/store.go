@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"os"
 	"path/filepath"
 	"strings"
 	"sync"
@@ -53,7 +52,7 @@ type Store struct {
 	db      *pebble.DB
 	cache   *pebble.Cache
 	lock    *pebble.Lock
-	mark    markFile
+	mark    *markFile
 	reserve *reserve
 	loss    *Loss
 
@@ -92,11 +91,11 @@ func Open(dir string, opts Options) (*Store, error) {
 		return nil, err
 	}
 	if opts.fs == nil {
+		var err error
+		if dir, err = resolve(dir); err != nil {
+			return nil, wrap(err, "data folder %q", dir)
+		}
 		opts.fs = vfs.Default
-	}
-	dir, err := resolve(dir)
-	if err != nil {
-		return nil, wrap(err, "data folder %q", dir)
 	}
 	s := &Store{dir: dir, log: opts.Log}
 	if s.log == nil {
@@ -114,20 +113,6 @@ func Open(dir string, opts Options) (*Store, error) {
 	return s, nil
 }
 
-// resolve makes dir and returns its one true name. The lock is by name within a
-// process, and by process between them: under a second name the folder would
-// be opened twice.
-func resolve(dir string) (string, error) {
-	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return dir, err
-	}
-	absolute, err := filepath.Abs(dir)
-	if err != nil {
-		return dir, err
-	}
-	return filepath.EvalSymlinks(absolute)
-}
-
 // open takes the folder's parts in order. What it took is in s when it fails.
 func (s *Store) open(fs vfs.FS) (err error) {
 	records := filepath.Join(s.dir, "records")
@@ -135,7 +120,7 @@ func (s *Store) open(fs vfs.FS) (err error) {
 		return wrap(err, "data folder %q", s.dir)
 	}
 	s.reserve.recall()
-	if s.mark, err = openMark(filepath.Join(s.dir, "acknowledged")); err != nil {
+	if s.mark, err = openMark(fs, filepath.Join(s.dir, "acknowledged")); err != nil {
 		return wrap(err, "data folder %q", s.dir)
 	}
 	newestLog := newestLog(fs, records)
@@ -146,19 +131,6 @@ func (s *Store) open(fs vfs.FS) (err error) {
 		return err
 	}
 	return s.checkMark(newestLog)
-}
-
-// lockFolder makes the folder of records, if need be, and locks it.
-func lockFolder(records string, fs vfs.FS) (*pebble.Lock, error) {
-	if err := fs.MkdirAll(records, 0o700); err != nil {
-		return nil, err
-	}
-	lock, err := pebble.LockDirectory(records, fs)
-	var path *os.PathError
-	if err == nil || errors.As(err, &path) {
-		return lock, err
-	}
-	return nil, braid.Errorf(braid.Conflict, "it is in use by another process (%w): stop that one, send the request to it, or use another folder", err)
 }
 
 // openDatabase opens pebble. What it holds in memory is meant for a machine
@@ -221,7 +193,7 @@ func (s *Store) Close() error {
 	if s.cache != nil {
 		s.cache.Unref()
 	}
-	if s.mark.file != nil {
+	if s.mark != nil {
 		errs = append(errs, s.mark.close())
 	}
 	if s.lock != nil {
@@ -270,12 +242,12 @@ func (s *Store) initialise() error {
 }
 
 // checkMark compares the database with the mark and reports what is missing,
-// once: the commit number goes on from the mark.
+// once: a commit of nothing brings the mark back to the database.
 func (s *Store) checkMark(newestLog string) error {
 	m, err := s.mark.read()
 	if err != nil {
 		if s.sequence > 1 || !errors.Is(err, errNoMark) {
-			s.log.Warn("store: cannot tell whether the last writes are all there", "file", s.mark.file.Name(), "error", err)
+			s.log.Warn("store: cannot tell whether the last writes are all there", "file", s.mark.path, "error", err)
 		}
 		return nil
 	}
@@ -294,8 +266,7 @@ func (s *Store) checkMark(newestLog string) error {
 	}
 	s.log.Error("store: acknowledged writes are missing: index their documents again", "folder", s.dir, "file", newestLog,
 		"writes", s.loss.Commits, "last_stored", m.upserts, "last_deleted", m.deletes, "last_collection", s.loss.Collection)
-	s.sequence = m.sequence
-	return s.commit(m, func(*transaction) error { return nil })
+	return s.commit(mark{}, func(*transaction) error { return nil })
 }
 
 // newestLog names the log that pebble wrote last, for messages.

@@ -109,7 +109,7 @@ func (s *Store) commit(m mark, fill func(*transaction) error) error {
 	}
 	s.sequence, s.root = m.sequence, tx.root
 	if err := s.mark.write(m); err != nil {
-		s.log.Warn("store: the acknowledged mark falls behind", "file", s.mark.file.Name(), "error", err)
+		s.log.Warn("store: the acknowledged mark falls behind", "file", s.mark.path, "error", err)
 	}
 	return nil
 }

@@ -73,7 +73,7 @@ func graphOf(m *models.Model) graph {
 		path:    m.GraphPath(),
 		inputs:  inputs,
 		output:  m.Output.Name,
-		perText: m.Output.Form != models.HiddenStates,
+		perText: m.Output.Form != models.HiddenStates && m.Output.Form != models.TokenLogits,
 		width:   width,
 	}
 }

@@ -105,6 +105,11 @@ func parseTemplate(raw json.RawMessage) (template, error) {
 		single := []piece{{special: cls}, {text: 0}, {special: sep}}
 		pair := append(single[:3:3], piece{text: 1, segment: 1}, piece{special: sep, segment: 1})
 		return template{single: single, pair: pair}, nil
+	case "RobertaProcessing":
+		cls, sep := []uint32{processor.Cls.id}, []uint32{processor.Sep.id}
+		single := []piece{{special: cls}, {text: 0}, {special: sep}}
+		pair := append(single[:3:3], piece{special: sep}, piece{text: 1}, piece{special: sep})
+		return template{single: single, pair: pair}, nil
 	case "TemplateProcessing":
 		special := map[string][]uint32{}
 		for name, token := range processor.SpecialTokens {
@@ -123,7 +128,7 @@ func parseTemplate(raw json.RawMessage) (template, error) {
 		}
 		return template{single: single, pair: pair}, nil
 	}
-	return template{}, fmt.Errorf("post_processor has type %q, want TemplateProcessing or BertProcessing", processor.Type)
+	return template{}, fmt.Errorf("post_processor has type %q, want TemplateProcessing, BertProcessing or RobertaProcessing", processor.Type)
 }
 
 // specialToken is the JSON pair [text, id].

@@ -47,6 +47,7 @@ type tokenizerFile struct {
 	AddedTokens []struct {
 		ID      uint32 `json:"id"`
 		Content string `json:"content"`
+		Special bool   `json:"special"`
 	} `json:"added_tokens"`
 }
 
@@ -100,12 +101,9 @@ func vocabulary(data []byte) ([]string, error) {
 	if err := json.Unmarshal(data, &file); err != nil {
 		return nil, err
 	}
-	var ids map[string]uint32
-	if err := json.Unmarshal(file.Model.Vocab, &ids); err != nil {
-		return nil, fmt.Errorf("model.vocab is not a map of token to id: %w", err)
-	}
-	if ids == nil {
-		return nil, errors.New("model.vocab is missing")
+	ids, err := file.ids()
+	if err != nil {
+		return nil, err
 	}
 	for _, token := range file.AddedTokens {
 		ids[token.Content] = token.ID
@@ -121,6 +119,54 @@ func vocabulary(data []byte) ([]string, error) {
 		tokens[id] = token
 	}
 	return tokens, nil
+}
+
+// specialIDs returns the ids of a tokenizer's special tokens.
+func specialIDs(data []byte) ([]uint32, error) {
+	var file tokenizerFile
+	if err := json.Unmarshal(data, &file); err != nil {
+		return nil, err
+	}
+	var ids []uint32
+	for _, token := range file.AddedTokens {
+		if token.Special {
+			ids = append(ids, token.ID)
+		}
+	}
+	return ids, nil
+}
+
+// ids returns the model's own vocabulary: a map of token to id, or of the
+// Unigram model a list of [token, score] by id.
+func (f *tokenizerFile) ids() (map[string]uint32, error) {
+	if len(f.Model.Vocab) == 0 {
+		return nil, errors.New("model.vocab is missing")
+	}
+	ids := map[string]uint32{}
+	if f.Model.Type != "Unigram" {
+		if err := json.Unmarshal(f.Model.Vocab, &ids); err != nil {
+			return nil, fmt.Errorf("model.vocab is not a map of token to id: %w", err)
+		}
+		if ids == nil {
+			return nil, errors.New("model.vocab is missing")
+		}
+		return ids, nil
+	}
+	var list [][]any
+	if err := json.Unmarshal(f.Model.Vocab, &list); err != nil {
+		return nil, fmt.Errorf("model.vocab is not a list of token and score: %w", err)
+	}
+	for id, entry := range list {
+		if len(entry) != 2 {
+			return nil, fmt.Errorf("model.vocab: entry %d is not [token, score]", id)
+		}
+		token, ok := entry[0].(string)
+		if !ok {
+			return nil, fmt.Errorf("model.vocab: entry %d has no token", id)
+		}
+		ids[token] = uint32(id)
+	}
+	return ids, nil
 }
 
 // encoded is a text as token ids without special tokens.

@@ -107,6 +107,7 @@ func TestTemplates(t *testing.T) {
 		types        []uint8
 	}{
 		{bert, []uint32{101, 7, 8, 102}, []uint32{101, 7, 8, 102, 9, 102}, []uint8{0, 0, 0, 0, 1, 1}},
+		{`{"type":"RobertaProcessing","sep":["</s>",2],"cls":["<s>",0],"trim_offsets":true,"add_prefix_space":false}`, []uint32{0, 7, 8, 2}, []uint32{0, 7, 8, 2, 2, 9, 2}, []uint8{0, 0, 0, 0, 0, 0, 0}},
 		{roberta, []uint32{0, 7, 8, 2}, []uint32{0, 7, 8, 2, 2, 9, 2}, []uint8{0, 0, 0, 0, 0, 0, 0}},
 	} {
 		template, err := parseTemplate(json.RawMessage(c.raw))
@@ -182,7 +183,11 @@ func TestVocabulary(t *testing.T) {
 	if want := []string{"a", "", "c", "", "[X]"}; err != nil || !slices.Equal(got, want) {
 		t.Errorf("got %q, %v; want %q", got, err, want)
 	}
-	for _, bad := range []string{``, `{}`, `{"model":{"vocab":null},"added_tokens":[{"id":4,"content":"[X]"}]}`, `{"model":{"vocab":[["a",0]]}}`, `{"model":{"vocab":{"a":4000000000}}}`} {
+	got, err = vocabulary([]byte(`{"model":{"type":"Unigram","vocab":[["<s>",0],["a",-1.5]]},"added_tokens":[{"id":2,"content":"<m>"}]}`))
+	if want := []string{"<s>", "a", "<m>"}; err != nil || !slices.Equal(got, want) {
+		t.Errorf("got %q, %v; want %q", got, err, want)
+	}
+	for _, bad := range []string{``, `{}`, `{"model":{"type":"Unigram","vocab":{"a":0}}}`, `{"model":{"type":"Unigram","vocab":[["a"]]}}`, `{"model":{"type":"Unigram","vocab":[[0,"a"]]}}`, `{"model":{"vocab":null},"added_tokens":[{"id":4,"content":"[X]"}]}`, `{"model":{"vocab":[["a",0]]}}`, `{"model":{"vocab":{"a":4000000000}}}`} {
 		if got, err := vocabulary([]byte(bad)); err == nil {
 			t.Errorf("%s: %q", bad, got)
 		}

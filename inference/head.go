@@ -37,15 +37,27 @@ func (r *Runtime) open(m *models.Model, kind models.Kind, batchTokens int) (*hea
 		tok.close()
 		return nil, nil, braid.Errorf(braid.InvalidArgument, "model %q: max_tokens %d leaves no room beside the special tokens", m.Name, m.MaxTokens)
 	}
-	session, err := openSession(graphOf(m), r.options)
+	session, err := openSession(graphOf(m), r.options, r.device)
 	if err != nil {
 		tok.close()
 		return nil, nil, loadError(m, "graph", err)
 	}
-	if m.Quantization == models.DynamicInt8 {
-		batchTokens = 0
+	return &head{runtime: r, model: m, tokenizer: tok, session: session, batchTokens: budget(batchTokens, m.Manifest, session.where)}, file, nil
+}
+
+// budget is how many tokens a run takes together, where asked is the option.
+func budget(asked int, m models.Manifest, w where) int {
+	switch {
+	case m.Quantization == models.DynamicInt8:
+		return 0
+	case asked > 0:
+		return asked
+	case w.provider == cpuProvider:
+		return defaultBatchTokens
+	case m.Kind == models.Sparse:
+		return cudaSparseBatchTokens
 	}
-	return &head{runtime: r, model: m, tokenizer: tok, session: session, batchTokens: batchTokens}, file, nil
+	return cudaBatchTokens
 }
 
 // tooLong is for an item that would have to be cut and must not be.
@@ -54,7 +66,11 @@ func (h *head) tooLong(what string, item int, u Usage) error {
 }
 
 func loadError(m *models.Model, part string, err error) error {
-	return braid.Errorf(braid.Corrupt, "load %s of model %q: %w", part, m.Name, err)
+	code := braid.Corrupt
+	if braid.CodeOf(err) == braid.Unavailable { // the device, not the file
+		code = braid.Unavailable
+	}
+	return braid.Errorf(code, "load %s of model %q: %w", part, m.Name, err)
 }
 
 // graphOf reads from the manifest what the graph must look like.
@@ -95,6 +111,9 @@ func (h *head) info() ModelInfo {
 		MaxTokens:    m.MaxTokens,
 		Dimensions:   m.Dimensions,
 		BatchTokens:  h.batchTokens,
+		Provider:     h.session.where.provider,
+		CPUNodes:     h.session.where.cpuNodes,
+		Fallback:     h.session.where.fallback,
 	}
 }
 
@@ -146,7 +165,7 @@ func (h *head) compute(ctx context.Context, lane Lane, sequences []sequence, kee
 	for i, s := range sequences {
 		lengths[i] = len(s.ids)
 	}
-	return h.runtime.scheduler.do(ctx, lane, pack(lengths, h.batchTokens), func(slot int, items []int) error {
+	return h.runtime.scheduler.do(ctx, lane, pack(lengths, h.batchTokens, h.session.padded()), func(slot int, items []int) error {
 		batch := make([]sequence, len(items))
 		for i, item := range items {
 			batch[i] = sequences[item]
@@ -158,7 +177,8 @@ func (h *head) compute(ctx context.Context, lane Lane, sequences []sequence, kee
 		}
 		width := len(output) / len(items)
 		for i, item := range items {
-			if err := keep(item, output[i*width:(i+1)*width]); err != nil {
+			own := h.session.graph.outputSize(lengths[item])
+			if err := keep(item, output[i*width:i*width+own]); err != nil {
 				return err
 			}
 		}

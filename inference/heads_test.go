@@ -117,7 +117,7 @@ func TestSparseRunsShareUnits(t *testing.T) {
 	for i, seq := range sequences {
 		lengths[i] = len(seq.ids)
 	}
-	if units := pack(lengths, s.head.batchTokens); len(units) == 0 || len(units) > 48 {
+	if units := pack(lengths, s.head.batchTokens, false); len(units) == 0 || len(units) > 48 {
 		t.Errorf("64 texts make %d units, want several texts a unit", len(units))
 	}
 }

@@ -20,6 +20,8 @@ var environment = make(chan struct{}, 1)
 // included.
 type Runtime struct {
 	options   Options
+	device    device
+	fallback  string // why device is the CPU where auto was asked for, or ""
 	version   string
 	scheduler *scheduler
 
@@ -47,9 +49,17 @@ func Open(opts Options) (*Runtime, error) {
 		<-environment
 		return nil, braid.Errorf(braid.Unavailable, "load ONNX Runtime from %q: %w", opts.Library, err)
 	}
-	opts = opts.withDefaults()
+	found, fallback, err := chooseDevice(opts.Device)
+	if err != nil {
+		_ = ort.DestroyEnvironment() // the first failure is the one to know
+		<-environment
+		return nil, err
+	}
+	opts = opts.withDefaults(found)
 	return &Runtime{
 		options:   opts,
+		device:    found,
+		fallback:  fallback,
 		version:   ort.GetVersion(),
 		scheduler: newScheduler(opts.Slots, opts.QueueTokens, opts.BulkTokens),
 	}, nil
@@ -95,13 +105,18 @@ func (r *Runtime) begin() error {
 
 // Info describes a runtime at one moment.
 type Info struct {
-	Version  string      `json:"onnxruntime"` // of ONNX Runtime
-	Library  string      `json:"library"`     // path it was loaded from
-	Provider string      `json:"provider"`    // execution provider every session runs on
-	Slots    int         `json:"slots"`       // model runs at once
+	Version  string      `json:"onnxruntime"`        // of ONNX Runtime
+	Library  string      `json:"library"`            // path it was loaded from
+	Provider string      `json:"provider"`           // execution provider that all models run on, or MixedProviders
+	Fallback string      `json:"fallback,omitempty"` // why no model runs on a GPU though auto was asked for
+	Slots    int         `json:"slots"`              // model runs at once
 	Queue    QueueInfo   `json:"queue"`
 	Models   []ModelInfo `json:"models"` // in the order they were opened
 }
+
+// MixedProviders is Info.Provider when some models run on a GPU and some do not;
+// ModelInfo.Provider tells which.
+const MixedProviders = "mixed"
 
 // QueueInfo counts tokens waiting for a slot.
 type QueueInfo struct {
@@ -119,7 +134,10 @@ type ModelInfo struct {
 	Quantization string `json:"quantization"`
 	MaxTokens    int    `json:"max_tokens"`
 	Dimensions   int    `json:"dimensions,omitempty"`
-	BatchTokens  int    `json:"batch_tokens"` // 0: one text a run
+	BatchTokens  int    `json:"batch_tokens"`        // 0: one text a run
+	Provider     string `json:"provider"`            // execution provider it runs on, as a run has shown
+	CPUNodes     int    `json:"cpu_nodes,omitempty"` // on a GPU: nodes of the graph that run on the CPU all the same
+	Fallback     string `json:"fallback,omitempty"`  // why it does not run on the GPU the runtime has
 }
 
 // Info may be called on a closed runtime.
@@ -129,16 +147,22 @@ func (r *Runtime) Info() Info {
 	r.mu.Unlock()
 	queries, ingests := r.scheduler.waiting()
 	info := Info{
-		Version: r.version,
-		Library: r.options.Library,
-		// No other provider is ever added to a session's options.
-		Provider: "CPUExecutionProvider",
+		Version:  r.version,
+		Library:  r.options.Library,
+		Provider: cpuProvider,
+		Fallback: r.fallback,
 		Slots:    r.options.Slots,
 		Queue:    QueueInfo{QueryTokens: queries, BulkTokens: ingests, QueryCapacity: r.options.QueueTokens, BulkCapacity: r.options.BulkTokens},
 		Models:   []ModelInfo{},
 	}
-	for _, h := range heads {
+	for i, h := range heads {
 		info.Models = append(info.Models, h.info())
+		switch provider := h.session.where.provider; {
+		case i == 0:
+			info.Provider = provider
+		case info.Provider != provider:
+			info.Provider = MixedProviders
+		}
 	}
 	return info
 }

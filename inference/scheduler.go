@@ -256,13 +256,13 @@ func (s *scheduler) close() {
 const maxUnitItems = 64
 
 // pack cuts sequences of the given token lengths into units. Only sequences of
-// equal length share a unit, at most maxUnitItems of them and at most budget
-// tokens together, unless it is a single one; with budget 0 every sequence has
-// a unit of its own.
+// equal length share a unit unless it is padded, at most maxUnitItems of them
+// and at most budget tokens together, padding included, unless it is a single
+// one; with budget 0 every sequence has a unit of its own.
 // Longer sequences come first, so that the last units to run are short and the
 // slots finish together: 20 passages of 40 to 260 tokens take 3 % less time on
 // 2 slots than in the order given, 8 % less on 4 and 15 % less on 8.
-func pack(lengths []int, budget int) []unit {
+func pack(lengths []int, budget int, padded bool) []unit {
 	order := make([]int, len(lengths))
 	for i := range order {
 		order[i] = i
@@ -272,7 +272,7 @@ func pack(lengths []int, budget int) []unit {
 	for start := 0; start < len(order); {
 		length := lengths[order[start]]
 		end := start + 1
-		for end < len(order) && lengths[order[end]] == length && end-start < maxUnitItems && (end-start+1)*length <= budget {
+		for end < len(order) && (padded || lengths[order[end]] == length) && end-start < maxUnitItems && (end-start+1)*length <= budget {
 			end++
 		}
 		units = append(units, unit{items: order[start:end:end], tokens: length * (end - start)})

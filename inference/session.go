@@ -4,8 +4,11 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"sync"
 
 	ort "github.com/yalue/onnxruntime_go"
+
+	"github.com/braid-search/braid"
 )
 
 // input is one of the tensors a BERT-like graph reads.
@@ -26,49 +29,84 @@ type graph struct {
 	width   int
 }
 
-// session is one loaded graph. Runs on different slots may overlap.
+// outputSize is the number of values for one text of so many tokens.
+func (g graph) outputSize(tokens int) int {
+	if g.perText {
+		return g.width
+	}
+	return g.width * tokens
+}
+
+// session is one loaded graph. On the CPU runs on different slots may overlap.
 type session struct {
 	graph  graph
 	native *ort.DynamicAdvancedSession
-	inputs []input // in the order the graph is fed
+	names  []string // of the inputs, in the order the graph is fed
+	inputs []input  // what they are
+	half   bool     // the output is float16
 	slots  []buffers
+	where  where
+	stream sync.Mutex // held by the run under way on a GPU
 }
 
 // buffers are one slot's tensors. They grow to the largest unit seen and stay:
 // a slot runs one unit at a time, so nothing is shared and nothing is pooled.
 type buffers struct {
 	inputs [3][]int64 // indexed by input
+	half   []byte     // output as float16, where that is what the graph computes
 	output []float32
 }
 
-// openSession loads g for single-threaded runs on the runtime's slots.
-func openSession(g graph, runtime Options) (*session, error) {
-	options, err := sessionOptions(runtime.exactInt8)
+// openSession loads g on d for single-threaded runs on the runtime's slots.
+func openSession(g graph, runtime Options, d device) (*session, error) {
+	// Looking at the graph is quick when it is not optimised.
+	options, err := sessionOptions(runtime.exactInt8, ort.GraphOptimizationLevelDisableAll)
 	if err != nil {
 		return nil, err
 	}
 	defer func() { _ = options.Destroy() }()
-	names, err := g.check(options)
-	if err != nil {
+	s := &session{graph: g, slots: make([]buffers, runtime.Slots)}
+	if s.names, s.half, err = g.check(options); err != nil {
 		return nil, err
+	}
+	for _, name := range s.names {
+		s.inputs = append(s.inputs, g.inputs[name])
+	}
+	if d.cuda {
+		err := s.openCUDA(d)
+		switch {
+		case err == nil:
+			return s, nil
+		case d.required:
+			return nil, braid.Errorf(braid.Unavailable, "device cuda cannot be used: %w", err)
+		}
+		s.where.fallback = err.Error()
 	}
 	if err := options.SetGraphOptimizationLevel(ort.GraphOptimizationLevelEnableAll); err != nil {
 		return nil, err
 	}
-	native, err := ort.NewDynamicAdvancedSession(g.path, names, []string{g.output}, options)
-	if err != nil {
+	s.where.provider = cpuProvider
+	if err := s.load(options); err != nil {
 		return nil, err
-	}
-	s := &session{graph: g, native: native, slots: make([]buffers, runtime.Slots)}
-	for _, name := range names {
-		s.inputs = append(s.inputs, g.inputs[name])
 	}
 	return s, nil
 }
 
-// sessionOptions returns options for runs that use the calling thread only. The
-// graph is not optimised yet, so that looking at it is quick.
-func sessionOptions(exactInt8 bool) (*ort.SessionOptions, error) {
+// padded reports whether texts of different lengths may share a run: on a GPU, if
+// the graph has a mask to hide the padding with. On the CPU padding costs as
+// much as text, and without it a text's result is the same bits in any company.
+func (s *session) padded() bool {
+	return s.where.provider == cudaProvider && slices.Contains(s.inputs, inputMask)
+}
+
+// load opens the graph with the given options.
+func (s *session) load(options *ort.SessionOptions) (err error) {
+	s.native, err = ort.NewDynamicAdvancedSession(s.graph.path, s.names, []string{s.graph.output}, options)
+	return err
+}
+
+// sessionOptions returns options for runs that use the calling thread only.
+func sessionOptions(exactInt8 bool, level ort.GraphOptimizationLevel) (*ort.SessionOptions, error) {
 	options, err := ort.NewSessionOptions()
 	if err != nil {
 		return nil, err
@@ -80,7 +118,7 @@ func sessionOptions(exactInt8 bool) (*ort.SessionOptions, error) {
 		func() error { return options.SetIntraOpNumThreads(1) },
 		func() error { return options.SetInterOpNumThreads(1) },
 		func() error { return options.AddSessionConfigEntry("session.intra_op.allow_spinning", "0") },
-		func() error { return options.SetGraphOptimizationLevel(ort.GraphOptimizationLevelDisableAll) },
+		func() error { return options.SetGraphOptimizationLevel(level) },
 		// A pattern is kept per input shape, and every text length is one; it
 		// changed neither time nor memory. The arena stays: without it the peak
 		// of the three models was 390 MB instead of 305, and no lower after.
@@ -99,40 +137,40 @@ func sessionOptions(exactInt8 bool) (*ort.SessionOptions, error) {
 }
 
 // check compares the file's inputs and output with g and returns the names of
-// the inputs it declares.
-func (g graph) check(options *ort.SessionOptions) ([]string, error) {
+// the inputs it declares and whether its output is float16.
+func (g graph) check(options *ort.SessionOptions) (names []string, half bool, err error) {
 	inputs, outputs, err := ort.GetInputOutputInfoWithOptions(g.path, options)
 	if err != nil {
-		return nil, err
+		return nil, false, err
 	}
-	var names []string
 	for _, in := range inputs {
 		if _, ok := g.inputs[in.Name]; !ok {
-			return nil, fmt.Errorf("the graph has an unknown input %s: name it in the manifest", &in)
+			return nil, false, fmt.Errorf("the graph has an unknown input %s: name it in the manifest", &in)
 		}
 		if in.DataType != ort.TensorElementDataTypeInt64 || len(in.Dimensions) != 2 {
-			return nil, fmt.Errorf("the graph's input %s is not int64 [texts, tokens]", &in)
+			return nil, false, fmt.Errorf("the graph's input %s is not int64 [texts, tokens]", &in)
 		}
 		names = append(names, in.Name)
 	}
 	if !slices.ContainsFunc(names, func(name string) bool { return g.inputs[name] == inputIDs }) {
-		return nil, fmt.Errorf("the graph has no input for token ids, only %q", names)
+		return nil, false, fmt.Errorf("the graph has no input for token ids, only %q", names)
 	}
 	at := slices.IndexFunc(outputs, func(out ort.InputOutputInfo) bool { return out.Name == g.output })
 	if at < 0 {
-		return nil, fmt.Errorf("the graph has no output %q, only %s", g.output, describe(outputs))
+		return nil, false, fmt.Errorf("the graph has no output %q, only %s", g.output, describe(outputs))
 	}
 	out, rank := outputs[at], 3
 	if g.perText {
 		rank = 2
 	}
-	if out.DataType != ort.TensorElementDataTypeFloat || len(out.Dimensions) != rank {
-		return nil, fmt.Errorf("the graph's output %s is not float32 of rank %d", &out, rank)
+	half = out.DataType == ort.TensorElementDataTypeFloat16
+	if out.DataType != ort.TensorElementDataTypeFloat && !half || len(out.Dimensions) != rank {
+		return nil, false, fmt.Errorf("the graph's output %s is not float32 or float16 of rank %d", &out, rank)
 	}
 	if width := out.Dimensions[rank-1]; width > 0 && width != int64(g.width) {
-		return nil, fmt.Errorf("the graph's output %s has %d values where the manifest says %d", &out, width, g.width)
+		return nil, false, fmt.Errorf("the graph's output %s has %d values where the manifest says %d", &out, width, g.width)
 	}
-	return names, nil
+	return names, half, nil
 }
 
 func describe(infos []ort.InputOutputInfo) (list []string) {
@@ -142,13 +180,13 @@ func describe(infos []ort.InputOutputInfo) (list []string) {
 	return list
 }
 
-// run feeds sequences of equal length and returns the output, [texts, width] or
-// [texts, tokens, width] flattened. It belongs to the slot and is overwritten
-// by the slot's next run.
+// run feeds sequences, of equal length unless s is padded, and returns the
+// output, [texts, width] or [texts, tokens, width] flattened, tokens being those
+// of the longest. It belongs to the slot and is overwritten by the slot's next
+// run.
 func (s *session) run(slot int, batch []sequence) ([]float32, error) {
 	b := &s.slots[slot]
-	texts, tokens := len(batch), len(batch[0].ids)
-	b.fill(batch)
+	texts, tokens := len(batch), b.fill(batch)
 	shape := ort.NewShape(int64(texts), int64(tokens))
 	values := make([]ort.Value, 0, len(s.inputs)+1)
 	defer func() {
@@ -163,28 +201,48 @@ func (s *session) run(slot int, batch []sequence) ([]float32, error) {
 		}
 		values = append(values, tensor)
 	}
-	size := texts * s.graph.width
+	size := texts * s.graph.outputSize(tokens)
 	shape = ort.NewShape(int64(texts), int64(s.graph.width))
 	if !s.graph.perText {
-		size *= tokens
 		shape = ort.NewShape(int64(texts), int64(tokens), int64(s.graph.width))
 	}
 	b.output = slices.Grow(b.output[:0], size)[:size]
-	output, err := ort.NewTensor(shape, b.output)
+	output, err := s.outputTensor(b, shape)
 	if err != nil {
 		return nil, err
 	}
 	values = append(values, output)
+	if s.where.provider == cudaProvider {
+		s.stream.Lock()
+		defer s.stream.Unlock()
+	}
 	if err := s.native.Run(values[:len(s.inputs)], values[len(s.inputs):]); err != nil {
 		return nil, err
+	}
+	if s.half {
+		widen(b.output, b.half)
 	}
 	return b.output, nil
 }
 
-// fill writes a batch into the input buffers; there is no padding to mask.
-func (b *buffers) fill(batch []sequence) {
+// outputTensor is where a run puts its output.
+func (s *session) outputTensor(b *buffers, shape ort.Shape) (ort.Value, error) {
+	if !s.half {
+		return ort.NewTensor(shape, b.output)
+	}
+	size := 2 * len(b.output)
+	b.half = slices.Grow(b.half[:0], size)[:size]
+	return ort.NewCustomDataTensor(shape, b.half, ort.TensorElementDataTypeFloat16)
+}
+
+// fill writes a batch into the input buffers and returns the length of its
+// longest sequence. Shorter ones are filled up with zeros that the mask hides.
+func (b *buffers) fill(batch []sequence) (tokens int) {
 	for i := range b.inputs {
 		b.inputs[i] = b.inputs[i][:0]
+	}
+	for _, s := range batch {
+		tokens = max(tokens, len(s.ids))
 	}
 	for _, s := range batch {
 		for i, id := range s.ids {
@@ -192,7 +250,11 @@ func (b *buffers) fill(batch []sequence) {
 			b.inputs[inputMask] = append(b.inputs[inputMask], 1)
 			b.inputs[inputTypes] = append(b.inputs[inputTypes], int64(s.types[i]))
 		}
+		for i := range b.inputs {
+			b.inputs[i] = append(b.inputs[i], make([]int64, tokens-len(s.ids))...)
+		}
 	}
+	return tokens
 }
 
 func (s *session) close() { _ = s.native.Destroy() } // fails only when closed twice

@@ -105,7 +105,7 @@ var remedies = []struct{ sign, fix string }{
 
 // explain turns what ONNX Runtime says about CUDA into cause and fix.
 func explain(err error) error {
-	cause := strings.TrimSpace(err.Error())
+	cause := strings.TrimRight(err.Error(), ". \n")
 	// What comes before is a place in ONNX Runtime's source.
 	if _, said, found := strings.Cut(cause, "[ONNXRuntimeError] : "); found {
 		cause = said

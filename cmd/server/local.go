@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"errors"
+	"io"
 	"log/slog"
 	"os"
 	"path/filepath"
@@ -25,6 +26,7 @@ type localConfig struct {
 	dense, sparse, reranker []string
 	device                  string
 	threads                 int
+	observer                inference.Observer // of the runtime, or nil; no flag
 }
 
 // none switches a model off.
@@ -37,7 +39,7 @@ func (c *localConfig) register(flags *pflag.FlagSet) {
 	flags.StringSliceVar(&c.dense, "dense", []string{"bge-small-en-v1.5"}, "dense models, or none; collections use the first")
 	flags.StringSliceVar(&c.sparse, "sparse", []string{"splade-tiny"}, "sparse models, or none; collections use the first")
 	flags.StringSliceVar(&c.reranker, "reranker", []string{"ms-marco-minilm-l12-v2"}, "cross-encoders, or none; search uses the first")
-	flags.StringVar(&c.device, "device", "auto", "where models run: auto, cpu or cuda")
+	flags.StringVar(&c.device, "device", "auto", "where models run: cpu, cuda or cuda:N, which fail where it cannot be used, or auto, which then takes the CPU")
 	flags.IntVar(&c.threads, "threads", 0, "model runs at the same time (default: the number of cores)")
 }
 
@@ -64,6 +66,7 @@ func openLocal(ctx context.Context, cfg localConfig, log *slog.Logger) (_ *local
 	if err := l.load(cfg); err != nil {
 		return nil, err
 	}
+	logFallbacks(log, l.runtime.Info())
 	if err := l.runtime.SelfTest(ctx); err != nil {
 		return nil, err
 	}
@@ -80,7 +83,7 @@ func (l *local) load(cfg localConfig) error {
 			return err
 		}
 	}
-	runtime, err := inference.Open(inference.Options{Library: library, Device: cfg.device, Slots: cfg.threads})
+	runtime, err := inference.Open(inference.Options{Library: library, Device: cfg.device, Slots: cfg.threads, Observer: cfg.observer})
 	if err != nil {
 		return err
 	}
@@ -138,6 +141,22 @@ func besideBinary(what string) []string {
 	}
 	prefix := filepath.Dir(filepath.Dir(exe))
 	return append(dirs, filepath.Join(prefix, ".local", what), filepath.Join(prefix, "share", "braid", what))
+}
+
+// newLogger returns what --log-level and --log-format ask for, writing to w.
+func newLogger(w io.Writer, level, format string) (*slog.Logger, error) {
+	least, err := parseLevel(level)
+	if err != nil {
+		return nil, err
+	}
+	opts := &slog.HandlerOptions{Level: least}
+	switch format {
+	case "text":
+		return slog.New(slog.NewTextHandler(w, opts)), nil
+	case "json":
+		return slog.New(slog.NewJSONHandler(w, opts)), nil
+	}
+	return nil, braid.Errorf(braid.InvalidArgument, "--log-format %q: use text or json", format)
 }
 
 // parseLevel reads --log-level.

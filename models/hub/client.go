@@ -123,10 +123,9 @@ func ParseRef(ref string) (id, rev string, err error) {
 
 // Snapshot is a model repository at one commit.
 type Snapshot struct {
-	ID      string // OWNER/NAME
-	Commit  string // 40 hexadecimal digits
-	Licence string // as the model's card states it, or ""
-	Files   []File
+	ID     string // OWNER/NAME
+	Commit string // 40 hexadecimal digits
+	Files  []File
 }
 
 // File is one file of a snapshot.
@@ -159,9 +158,6 @@ func (s *Snapshot) find(path string) (File, bool) {
 // listing is the hub's answer about a revision; fields not read are left out.
 type listing struct {
 	SHA      string `json:"sha"`
-	CardData struct {
-		Licence any `json:"license"`
-	} `json:"cardData"`
 	Siblings []struct {
 		Path string `json:"rfilename"`
 		Size *int64 `json:"size"`
@@ -224,7 +220,6 @@ func parseListing(id, rev string, data []byte) (*Snapshot, error) {
 		return nil, broken("%d files, the limit is %d", len(l.Siblings), maxListedFiles)
 	}
 	s := &Snapshot{ID: id, Commit: l.SHA}
-	s.Licence, _ = l.CardData.Licence.(string)
 	for _, sibling := range l.Siblings {
 		if !localPath(sibling.Path) {
 			continue // nothing that may be written to disk

@@ -147,7 +147,7 @@ func (f *fakeHub) serveListing(w http.ResponseWriter, r *http.Request, rev strin
 		siblings = append(siblings, s)
 	}
 	_ = json.NewEncoder(w).Encode(map[string]any{
-		"id": testID, "sha": f.commit, "siblings": siblings, "cardData": map[string]any{"license": "mit"}, "tags": []string{"onnx"},
+		"id": testID, "sha": f.commit, "siblings": siblings, "tags": []string{"onnx"},
 	})
 }
 

@@ -10,6 +10,7 @@ import sys
 SERVER = sys.argv[1]
 GOLDEN = json.loads(pathlib.Path(sys.argv[2]).read_text())
 DENSE, SPARSE, RERANKER = GOLDEN["dense"], GOLDEN["sparse"], GOLDEN["reranker"]
+QUERY_PREFIX = GOLDEN["query_prefix"]
 TEXTS, QUERY, DOCUMENTS = GOLDEN["texts"], GOLDEN["query"], GOLDEN["documents"]
 ORDER = sorted(range(len(DOCUMENTS)), key=lambda i: -GOLDEN["logits"][i])
 TOLERANCE = 1e-5

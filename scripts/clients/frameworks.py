@@ -6,7 +6,8 @@ import os
 os.environ["LITELLM_LOCAL_MODEL_COST_MAP"] = "True"  # it would fetch a price list
 
 import litellm
-from checks import DENSE, DOCUMENTS, ORDER, QUERY, RERANKER, SERVER, TEXTS, check, expect, run_checks, same_ranking, same_vectors
+from checks import (DENSE, DOCUMENTS, ORDER, QUERY, QUERY_PREFIX, RERANKER, SERVER, TEXTS, check, expect, run_checks,
+                    same_ranking, same_vectors)
 from langchain_cohere import CohereRerank as LangChainRerank
 from langchain_core.documents import Document
 from langchain_openai import OpenAIEmbeddings
@@ -41,9 +42,11 @@ def _():
     return same_ranking([(d.metadata["position"], d.metadata["relevance_score"]) for d in answer], 3)
 
 
-@check("llama-index-embeddings-text-embeddings-inference", "/embed", "`TextEmbeddingsInference`, texts and a query, to which it adds the prefix")
+@check("llama-index-embeddings-text-embeddings-inference", "/embed", "`TextEmbeddingsInference(query_instruction=…)`, texts and a query")
 def _():
-    client = TextEmbeddingsInference(model_name="BAAI/" + DENSE, base_url=SERVER)
+    # Left to itself it prefixes "Represent this question for …", which the model
+    # was not trained with.
+    client = TextEmbeddingsInference(model_name="BAAI/" + DENSE, base_url=SERVER, query_instruction=QUERY_PREFIX.strip())
     same_vectors([client.get_query_embedding(TEXTS[3])], "queries", of=[3])
     return same_vectors(client.get_text_embedding_batch(TEXTS))
 

@@ -69,6 +69,7 @@ def main():
 
     golden = {
         "dense": DENSE, "sparse": SPARSE, "reranker": RERANKER,
+        "query_prefix": QUERY_PREFIX,
         "texts": TEXTS,
         "passages": [vector(text) for text in TEXTS],
         "queries": [vector(QUERY_PREFIX + text) for text in TEXTS],

@@ -160,6 +160,7 @@ func TestBadInputIsExplained(t *testing.T) {
 		code int
 		says string
 	}{
+		"unknown command":    {[]string{"serach"}, 2, "braid --help"},
 		"no argument":        {[]string{"index"}, 2, "index FILE.jsonl"},
 		"unknown flag":       {[]string{"search", "x", "--top", "3"}, 2, "--help"},
 		"no such file":       {[]string{"index", filepath.Join(dir, "absent.jsonl")}, 1, "absent.jsonl"},
@@ -177,11 +178,12 @@ func TestBadInputIsExplained(t *testing.T) {
 		"no ONNX Runtime":    {[]string{"search", "x", "--onnxruntime", good}, 1, "ONNX Runtime"},
 		"no server":          {[]string{"search", "x", "--server", "http://127.0.0.1:1"}, 1, "is the server running"},
 		"log level":          {[]string{"serve", "--log-level", "loud"}, 2, "debug"},
+		"log format":         {[]string{"serve", "--log-format", "xml"}, 2, "json"},
 		"address":            {[]string{"serve", "--listen", "nowhere"}, 1, "--listen"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			args := tc.args
-			if args[0] != "index" || len(args) > 1 {
+			if len(args) > 1 {
 				args = append(args, "--data", filepath.Join(dir, "data"))
 			}
 			stdout, stderr, code := execute(t, "", args...)
@@ -345,6 +347,16 @@ func TestServeIndexSearchStop(t *testing.T) {
 	}
 	if len(info.Models) != 3 || info.Models[0].Name != testenv.Dense || info.Models[0].Kind != "dense" || info.Runtime.Provider != "CPUExecutionProvider" || info.Data.Documents != 10 || info.Limits["query_bytes"] != search.MaxQueryBytes {
 		t.Errorf("info %s", body)
+	}
+
+	_, body = get(t, s.base+"/metrics")
+	for _, want := range []string{
+		`braid_runtime_info{provider="CPUExecutionProvider"`, `braid_collection_documents{collection="default"} 10`,
+		`braid_inference_requests_total{code="ok",model="` + testenv.Reranker + `"}`,
+	} {
+		if !strings.Contains(body, want) {
+			t.Errorf("no %s in the metrics", want)
+		}
 	}
 
 	_, stderr, code := execute(t, "", "index", corpus(t, 3), "--data", data)

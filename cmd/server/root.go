@@ -39,6 +39,13 @@ func newRootCommand() *cobra.Command {
 		Version:       version,
 		SilenceErrors: true, // exitCode prints them, once
 		SilenceUsage:  true,
+		Args: func(_ *cobra.Command, args []string) error {
+			if len(args) > 0 {
+				return usageError{fmt.Errorf("unknown command %q: see braid --help", args[0])}
+			}
+			return nil
+		},
+		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 		PersistentPreRunE: func(cmd *cobra.Command, _ []string) error {
 			return fromEnvironment(cmd.Flags(), os.LookupEnv)
 		},

@@ -187,7 +187,9 @@ func TestBadInputIsExplained(t *testing.T) {
 				args = append(args, "--data", filepath.Join(dir, "data"))
 			}
 			stdout, stderr, code := execute(t, "", args...)
-			if code != tc.code || !strings.Contains(stderr, tc.says) || !strings.HasPrefix(stderr, "braid: ") {
+			lines := strings.Split(strings.TrimSpace(stderr), "\n") // serve logs before it fails
+			last := lines[len(lines)-1]
+			if code != tc.code || !strings.Contains(last, tc.says) || !strings.HasPrefix(last, "braid: ") {
 				t.Errorf("exit %d, stderr %q, want %d and %q", code, stderr, tc.code, tc.says)
 			}
 			if stdout != "" || strings.Contains(stderr, "goroutine") {

@@ -13,6 +13,7 @@ import (
 
 	"github.com/braid-search/braid"
 	"github.com/braid-search/braid/internal/httpapi"
+	"github.com/braid-search/braid/internal/metrics"
 )
 
 const (
@@ -28,6 +29,7 @@ type serveConfig struct {
 	localConfig
 	listen        string
 	logLevel      string
+	logFormat     string
 	searchTimeout time.Duration
 }
 
@@ -47,17 +49,17 @@ way are answered (a second signal stops it at once).`,
   curl localhost:8080/v1/collections/docs/search -d '{"query": "reset the pump"}'`,
 		Args: exactly(0),
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			level, err := parseLevel(cfg.logLevel)
+			log, err := newLogger(cmd.ErrOrStderr(), cfg.logLevel, cfg.logFormat)
 			if err != nil {
 				return err
 			}
-			log := slog.New(slog.NewTextHandler(cmd.ErrOrStderr(), &slog.HandlerOptions{Level: level}))
 			return serve(cmd.Context(), cfg, log)
 		},
 	}
 	cfg.register(cmd.Flags())
 	cmd.Flags().StringVar(&cfg.listen, "listen", "127.0.0.1:8080", "address to listen at; port 0 takes a free one")
 	cmd.Flags().StringVar(&cfg.logLevel, "log-level", "info", "debug, info, warn or error")
+	cmd.Flags().StringVar(&cfg.logFormat, "log-format", "text", "text or json, one object a line")
 	cmd.Flags().DurationVar(&cfg.searchTimeout, "search-timeout", httpapi.DefaultSearchTimeout, "what a search has not done by then is left out of its answer")
 	return cmd
 }
@@ -68,11 +70,15 @@ func serve(ctx context.Context, cfg serveConfig, log *slog.Logger) (err error) {
 		return braid.Errorf(braid.InvalidArgument, "--search-timeout is %s, want more than 0", cfg.searchTimeout)
 	}
 	begun := time.Now()
+	counted := metrics.New()
+	cfg.observer = counted
 	l, err := openLocal(ctx, cfg.localConfig, log)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, l.Close()) }()
+
+	counted.Watch(metrics.Sources{Runtime: l.runtime.Info, Collections: l.List})
 
 	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", cfg.listen)
 	if err != nil {
@@ -84,6 +90,7 @@ func serve(ctx context.Context, cfg serveConfig, log *slog.Logger) (err error) {
 		Ready:         l.readiness(ctx, readyInterval),
 		Info:          l.info(begun),
 		Log:           log,
+		Metrics:       counted,
 		SearchTimeout: cfg.searchTimeout,
 	})
 	server := &http.Server{

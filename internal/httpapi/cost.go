@@ -33,9 +33,10 @@ func (k *cost) use(u inference.Usage) {
 	}
 }
 
-// tell puts the cost into the headers: Server-Timing (milliseconds, W3C) and
+// tell leaves the cost for the log and puts it into the headers: Server-Timing (milliseconds, W3C) and
 // those of text-embeddings-inference (whole milliseconds).
 func (k *cost) tell(c *gin.Context) {
+	c.Set(spentKey, spent{tokens: k.tokens, queue: k.timing.Queue})
 	total := time.Since(k.begun)
 	ms := func(d time.Duration) string { return strconv.FormatInt(d.Milliseconds(), 10) }
 	c.Header("Server-Timing", fmt.Sprintf("tokenise;dur=%.3f, queue;dur=%.3f, compute;dur=%.3f, total;dur=%.3f",

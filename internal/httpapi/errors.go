@@ -1,11 +1,16 @@
 package httpapi
 
 import (
+	"errors"
+	"math"
 	"net/http"
+	"strconv"
+	"time"
 
 	"github.com/gin-gonic/gin"
 
 	"github.com/braid-search/braid"
+	"github.com/braid-search/braid/inference"
 )
 
 // statusClientClosedRequest is the de-facto status (from nginx) for a caller
@@ -56,10 +61,23 @@ func fail(c *gin.Context, err error) {
 	failWith(c, Status(braid.CodeOf(err)), err)
 }
 
+// maxRetryAfter bounds what a client is told to wait: the pace may pick up.
+const maxRetryAfter = time.Minute
+
+// retryAfter is when a refused request is likely to be admitted, in seconds.
+func retryAfter(err error) int {
+	wait := time.Second
+	var full *inference.QueueFull
+	if errors.As(err, &full) {
+		wait = min(max(wait, full.Wait), maxRetryAfter)
+	}
+	return int(math.Ceil(wait.Seconds()))
+}
+
 func failWith(c *gin.Context, status int, err error) {
 	shown := braid.Public(err)
 	if shown.Code == braid.Overloaded {
-		c.Header("Retry-After", "1")
+		c.Header("Retry-After", strconv.Itoa(retryAfter(err)))
 	}
 	c.AbortWithStatusJSON(status, errorBody{errorDetail{
 		Code: shown.Code, Message: shown.Message, Field: shown.Field, RequestID: requestID(c),

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"time"
 
 	"github.com/gin-gonic/gin"
 
@@ -88,6 +89,7 @@ func (s *Server) postDocuments(c *gin.Context) {
 		fail(c, err)
 		return
 	}
+	c.Set(spentKey, spent{tokens: result.Tokens})
 	c.PureJSON(http.StatusOK, result)
 }
 
@@ -139,5 +141,7 @@ func (s *Server) postSearch(c *gin.Context) {
 		fail(c, err)
 		return
 	}
+	s.opts.Metrics.Search(answer)
+	c.Set(spentKey, spent{tokens: answer.Query.Tokens, queue: time.Duration(answer.Timings.Queue * float64(time.Millisecond))})
 	c.PureJSON(http.StatusOK, answer)
 }

@@ -2,6 +2,7 @@ package httpapi
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"io"
 	"strings"
@@ -107,6 +108,15 @@ func lane(list []string) inference.Lane {
 		return inference.LaneBulk
 	}
 	return inference.LaneQuery
+}
+
+// bounded is the context of a model call: somebody waits for an interactive one,
+// and is told when the wait gets too long.
+func (s *Server) bounded(c *gin.Context, in inference.Lane) (context.Context, context.CancelFunc) {
+	if in == inference.LaneQuery {
+		return context.WithTimeout(c.Request.Context(), s.opts.ModelTimeout)
+	}
+	return context.WithCancel(c.Request.Context())
 }
 
 // role reads the names that clients give to the two sides of a search; absent

@@ -3,10 +3,12 @@ package httpapi
 import (
 	"crypto/rand"
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"log/slog"
 	"net/http"
 	"runtime/debug"
+	"strings"
 	"time"
 
 	"github.com/gin-gonic/gin"
@@ -20,7 +22,7 @@ const (
 )
 
 // observe gives the request an id, the caller's own if it is printable, and
-// logs the request when it is done.
+// counts and logs the request when it is done.
 func (s *Server) observe(c *gin.Context) {
 	id := c.GetHeader(requestIDHeader)
 	if !printable(id) {
@@ -32,21 +34,51 @@ func (s *Server) observe(c *gin.Context) {
 	start := time.Now()
 	c.Next()
 
-	status, level := c.Writer.Status(), slog.LevelInfo
+	status, took := c.Writer.Status(), time.Since(start)
+	s.opts.Metrics.Request(c.FullPath(), c.Request.Method, status, took)
+	level := slog.LevelInfo
 	switch {
-	case c.FullPath() == "/healthz" || c.FullPath() == "/readyz" && status == http.StatusOK:
-		level = slog.LevelDebug
 	case status >= 500:
 		level = slog.LevelError
+	case polled(c.FullPath()):
+		level = slog.LevelDebug
 	}
 	attrs := []slog.Attr{
-		slog.String("request_id", id), slog.String("method", c.Request.Method), slog.String("path", c.Request.URL.Path),
-		slog.Int("status", status), slog.Duration("took", time.Since(start)),
+		slog.String("request_id", id), slog.String("method", c.Request.Method), slog.String("route", c.FullPath()), slog.String("path", c.Request.URL.Path),
+		slog.Int("status", status), slog.Float64("took_ms", milliseconds(took)),
+	}
+	if value, known := c.Get(spentKey); known {
+		use := value.(spent)
+		attrs = append(attrs, slog.Int("tokens", use.tokens), slog.Float64("queue_ms", milliseconds(use.queue)))
 	}
 	if err := c.Errors.Last(); err != nil {
-		attrs = append(attrs, slog.String("code", string(braid.CodeOf(err.Err))), slog.String("err", err.Err.Error()))
+		attrs = append(attrs, slog.String("code", string(braid.CodeOf(err.Err))), slog.String("err", chain(err.Err)))
 	}
 	s.opts.Log.LogAttrs(c.Request.Context(), level, "request", attrs...)
+}
+
+// polled reports whether machines ask the route all the time.
+func polled(route string) bool {
+	return route == "/healthz" || route == "/health" || route == "/readyz" || route == "/metrics"
+}
+
+// spentKey is where a handler leaves what its request cost, for the log.
+const spentKey = "spent"
+
+type spent struct {
+	tokens int
+	queue  time.Duration
+}
+
+// chain is the text of err and of those of its causes that the text leaves out.
+func chain(err error) string {
+	text := err.Error()
+	for cause := errors.Unwrap(err); cause != nil; cause = errors.Unwrap(cause) {
+		if more := cause.Error(); !strings.Contains(text, more) {
+			text += ": " + more
+		}
+	}
+	return text
 }
 
 func requestID(c *gin.Context) string { return c.Writer.Header().Get(requestIDHeader) }
@@ -71,7 +103,7 @@ func (s *Server) recover(c *gin.Context) {
 		if p == nil {
 			return
 		}
-		if p == http.ErrAbortHandler {
+		if err, is := p.(error); is && errors.Is(err, http.ErrAbortHandler) {
 			panic(p) // net/http's own way of dropping a connection
 		}
 		err := braid.Errorf(braid.Internal, "panic: %v", p)

@@ -51,7 +51,12 @@ func (s *Server) postEmbeddings(c *gin.Context) {
 		fail(c, err)
 		return
 	}
-	model, out, err := s.embed(c, req, &k)
+	in, err := req.request()
+	if err != nil {
+		fail(c, err)
+		return
+	}
+	model, out, err := s.embed(c, req.Model, req.Dimensions, in, &k)
 	if err != nil {
 		fail(c, err)
 		return
@@ -67,29 +72,37 @@ func (s *Server) postEmbeddings(c *gin.Context) {
 	c.PureJSON(http.StatusOK, answer)
 }
 
-// embed checks the request and runs the model it names.
-func (s *Server) embed(c *gin.Context, req embeddingsRequest, k *cost) (string, []inference.Embedding, error) {
-	model, err := s.opts.Models.FindDense(req.Model)
-	if err != nil {
-		return "", nil, err
+// request checks what does not depend on the model.
+func (r embeddingsRequest) request() (inference.Request, error) {
+	if err := check(r.Input.list, "input"); err != nil {
+		return inference.Request{}, err
 	}
-	if err := check(req.Input.list, "input"); err != nil {
-		return "", nil, err
-	}
-	switch req.EncodingFormat {
+	switch r.EncodingFormat {
 	case "", "float", "base64":
 	default:
-		return "", nil, braid.Errorf(braid.InvalidArgument, "encoding_format %q is unknown: use float or base64", req.EncodingFormat).In("encoding_format")
+		return inference.Request{}, braid.Errorf(braid.InvalidArgument, "encoding_format %q is unknown: use float or base64", r.EncodingFormat).In("encoding_format")
 	}
-	if d := req.Dimensions; d != nil && *d != model.Manifest.Dimensions {
-		return "", nil, badDimensions(*d, model.Manifest)
+	side, err := role(r.InputType, "input_type")
+	if err != nil {
+		return inference.Request{}, err
 	}
-	r, err := role(req.InputType, "input_type")
+	return inference.Request{Texts: r.Input.list, Role: side, Lane: lane(r.Input.list)}, nil
+}
+
+// embed runs the dense model called name and returns its name; dimensions are
+// those the caller wants, or nil.
+func (s *Server) embed(c *gin.Context, name string, dimensions *int, in inference.Request, k *cost) (string, []inference.Embedding, error) {
+	model, err := s.opts.Models.FindDense(name)
 	if err != nil {
 		return "", nil, err
 	}
-	k.count(req.Input.list)
-	out, timing, err := model.Head.Embed(c.Request.Context(), inference.Request{Texts: req.Input.list, Role: r, Lane: lane(req.Input.list)})
+	if dimensions != nil && *dimensions != model.Manifest.Dimensions {
+		return "", nil, badDimensions(*dimensions, model.Manifest)
+	}
+	ctx, cancel := s.bounded(c, in.Lane)
+	defer cancel()
+	k.count(in.Texts)
+	out, timing, err := model.Head.Embed(ctx, in)
 	if err != nil {
 		return "", nil, err
 	}

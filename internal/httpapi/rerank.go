@@ -2,6 +2,7 @@ package httpapi
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"net/http"
 	"slices"
@@ -82,20 +83,36 @@ func (s *Server) postRerank(c *gin.Context) {
 		fail(c, err)
 		return
 	}
-	model, err := s.opts.Models.FindPair(req.Model)
+	model, order, err := s.score(c, &req, list, &k)
 	if err != nil {
 		fail(c, err)
 		return
+	}
+	k.tell(c)
+	if req.Texts != nil {
+		c.PureJSON(http.StatusOK, req.teiAnswer(order, list))
+		return
+	}
+	c.PureJSON(http.StatusOK, req.cohereAnswer(order, list, model, k, requestID(c), c.FullPath()))
+}
+
+// score runs the cross-encoder that req names over list and returns the model's
+// name and the places, best first.
+func (s *Server) score(c *gin.Context, req *rerankRequest, list []string, k *cost) (string, []ranked, error) {
+	model, err := s.opts.Models.FindPair(req.Model)
+	if err != nil {
+		return "", nil, err
 	}
 	in := inference.PairRequest{Query: *req.Query, Passages: make([]inference.Passage, len(list)), Lane: lane(list), Whole: req.Truncate != nil && !*req.Truncate}
 	for i, text := range list {
 		in.Passages[i].Text = text
 	}
+	ctx, cancel := s.bounded(c, in.Lane)
+	defer cancel()
 	k.count(list)
-	out, timing, err := model.Head.Score(c.Request.Context(), in)
+	out, timing, err := model.Head.Score(ctx, in)
 	if err != nil {
-		fail(c, err)
-		return
+		return "", nil, err
 	}
 	k.timing = timing
 	order := make([]ranked, len(out))
@@ -104,21 +121,8 @@ func (s *Server) postRerank(c *gin.Context) {
 		k.use(o.Usage)
 	}
 	// By logit, not by probability: far from 0 different logits share one.
-	slices.SortStableFunc(order, func(a, b ranked) int {
-		switch {
-		case a.logit > b.logit:
-			return -1
-		case a.logit < b.logit:
-			return 1
-		}
-		return 0
-	})
-	k.tell(c)
-	if req.Texts != nil {
-		c.PureJSON(http.StatusOK, req.teiAnswer(order, list))
-		return
-	}
-	c.PureJSON(http.StatusOK, req.cohereAnswer(order, list, model.Manifest.Name, k, requestID(c), c.FullPath()))
+	slices.SortStableFunc(order, func(a, b ranked) int { return cmp.Compare(b.logit, a.logit) })
+	return model.Manifest.Name, order, nil
 }
 
 // passages checks the request and returns its texts.

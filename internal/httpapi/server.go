@@ -2,6 +2,7 @@ package httpapi
 
 import (
 	"context"
+	_ "embed" // for openapi.yaml
 	"log/slog"
 	"net/http"
 	"strings"
@@ -10,6 +11,7 @@ import (
 	"github.com/gin-gonic/gin"
 
 	"github.com/braid-search/braid"
+	"github.com/braid-search/braid/internal/metrics"
 	"github.com/braid-search/braid/internal/modelset"
 	"github.com/braid-search/braid/search"
 )
@@ -31,15 +33,25 @@ type Options struct {
 	// Info returns what /info shows.
 	Info func(ctx context.Context) (Info, error)
 	// Log receives one line per request and the faults behind 5xx answers; nil
-	// discards them.
+	// discards them. No text of a document or query is in it.
 	Log *slog.Logger
+	// Metrics counts requests and is served at /metrics; nil is metrics.New.
+	Metrics *metrics.Metrics
 	// SearchTimeout bounds a search; 0 is DefaultSearchTimeout.
 	SearchTimeout time.Duration
+	// ModelTimeout bounds an interactive request to a model route; 0 is
+	// DefaultModelTimeout. Bulk requests are not bounded: their length is the
+	// sender's choice, and they end when the sender goes away.
+	ModelTimeout time.Duration
 }
 
 // DefaultSearchTimeout is how long a search may take before the stages that are
 // not done are left out of its answer.
 const DefaultSearchTimeout = 30 * time.Second
+
+// DefaultModelTimeout is five times what a full queue of interactive requests
+// takes on a slow core.
+const DefaultModelTimeout = time.Minute
 
 // Server is an http.Handler over a search service.
 type Server struct {
@@ -55,6 +67,12 @@ func New(opts Options) *Server {
 	}
 	if opts.SearchTimeout == 0 {
 		opts.SearchTimeout = DefaultSearchTimeout
+	}
+	if opts.ModelTimeout == 0 {
+		opts.ModelTimeout = DefaultModelTimeout
+	}
+	if opts.Metrics == nil {
+		opts.Metrics = metrics.New()
 	}
 	s := &Server{opts: opts, started: time.Now()}
 	gin.SetMode(gin.ReleaseMode)
@@ -79,10 +97,17 @@ func New(opts Options) *Server {
 	return s
 }
 
+// openAPI describes every route; a test holds the handlers to it.
+//
+//go:embed openapi.yaml
+var openAPI []byte
+
 func (s *Server) routes(r *gin.Engine) {
 	r.GET("/healthz", func(c *gin.Context) { c.PureJSON(http.StatusOK, gin.H{"status": "ok"}) })
 	r.GET("/readyz", s.ready)
 	r.GET("/info", s.info)
+	r.GET("/metrics", gin.WrapH(s.opts.Metrics.Handler()))
+	r.GET("/openapi.yaml", func(c *gin.Context) { c.Data(http.StatusOK, "application/yaml", openAPI) })
 
 	r.GET("/health", func(c *gin.Context) { c.Status(http.StatusOK) })
 	r.POST("/embed", s.postEmbed)

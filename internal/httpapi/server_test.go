@@ -12,28 +12,42 @@ import (
 	"os"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 
 	"go.uber.org/goleak"
 
 	"github.com/braid-search/braid"
 	"github.com/braid-search/braid/index/embedded"
+	"github.com/braid-search/braid/inference"
 	"github.com/braid-search/braid/internal/httpapi"
+	"github.com/braid-search/braid/internal/metrics"
 	"github.com/braid-search/braid/internal/modelset"
 	"github.com/braid-search/braid/internal/testenv"
 	"github.com/braid-search/braid/search"
 )
 
-// set is the real models, opened once for all tests of the package.
-var set *modelset.Set
+// Opened once for all tests of the package.
+var (
+	models   *inference.Runtime
+	set      *modelset.Set // the real models on it
+	document contract
+	observer = &switchboard{}
+)
+
+// queueTokens is small so that tests can fill the queue.
+const queueTokens = 2000
 
 func TestMain(m *testing.M) {
-	runtime, opened, err := testenv.Open()
+	runtime, opened, err := testenv.OpenWith(inference.Options{QueueTokens: queueTokens, Observer: observer})
+	if err == nil {
+		document, err = loadContract(context.Background())
+	}
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
 	}
-	set = opened
+	models, set = runtime, opened
 	code := m.Run()
 	if err := runtime.Close(); err != nil {
 		fmt.Fprintln(os.Stderr, err)
@@ -47,7 +61,24 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
-// start serves an empty data folder and returns the address and the log.
+// switchboard lets a test hear what the runtime of all tests does.
+type switchboard struct {
+	to atomic.Pointer[metrics.Metrics]
+}
+
+func (s *switchboard) ObserveCall(r inference.CallReport) {
+	if m := s.to.Load(); m != nil {
+		m.ObserveCall(r)
+	}
+}
+
+func (s *switchboard) ObserveRun(r inference.RunReport) {
+	if m := s.to.Load(); m != nil {
+		m.ObserveRun(r)
+	}
+}
+
+// start serves, under the document's eyes, an empty data folder and returns the address and the log.
 func start(t *testing.T, change func(*httpapi.Options)) (string, *logBuffer) {
 	t.Helper()
 	engine, err := embedded.Open(t.Context(), t.TempDir(), embedded.Options{})
@@ -59,13 +90,15 @@ func start(t *testing.T, change func(*httpapi.Options)) (string, *logBuffer) {
 		Search: search.New(engine, set.Search(), nil),
 		Models: set,
 		Ready:  func(context.Context) error { return nil },
-		Info:   func(context.Context) (httpapi.Info, error) { return httpapi.Info{Version: "test"}, nil },
-		Log:    slog.New(slog.NewTextHandler(log, nil)),
+		Info: func(context.Context) (httpapi.Info, error) {
+			return httpapi.Info{Version: "test", Runtime: models.Info()}, nil
+		},
+		Log: slog.New(slog.NewTextHandler(log, nil)),
 	}
 	if change != nil {
 		change(&opts)
 	}
-	server := httptest.NewServer(httpapi.New(opts))
+	server := httptest.NewServer(document.hold(t, httpapi.New(opts)))
 	t.Cleanup(func() {
 		server.Close()
 		if err := engine.Close(); err != nil {

@@ -46,35 +46,23 @@ const encodeExample = `{"inputs": "a text"}`
 func (s *Server) postEmbed(c *gin.Context) {
 	k := cost{begun: time.Now()}
 	var req encodeRequest
-	err := decodeOpen(c, &req, encodeExample)
-	if err != nil {
-		fail(c, err)
-		return
-	}
-	model, err := s.opts.Models.FindDense(req.Model)
-	if err != nil {
+	if err := decodeOpen(c, &req, encodeExample); err != nil {
 		fail(c, err)
 		return
 	}
 	in, err := req.request()
-	if d := req.Dimensions; err == nil && d != nil && *d != model.Manifest.Dimensions {
-		err = badDimensions(*d, model.Manifest)
-	}
 	if err != nil {
 		fail(c, err)
 		return
 	}
-	k.count(in.Texts)
-	out, timing, err := model.Head.Embed(c.Request.Context(), in)
+	_, out, err := s.embed(c, req.Model, req.Dimensions, in, &k)
 	if err != nil {
 		fail(c, err)
 		return
 	}
-	k.timing = timing
 	vectors := make([][]float32, len(out))
 	for i, e := range out {
 		vectors[i] = e.Vector
-		k.use(e.Usage)
 	}
 	k.tell(c)
 	c.PureJSON(http.StatusOK, vectors)
@@ -113,16 +101,18 @@ func (s *Server) postEmbedSparse(c *gin.Context) {
 // expand runs the sparse model the request names. normalize is let pass: clients
 // send it by default, and the weights of a sparse vector have no unit length.
 func (s *Server) expand(c *gin.Context, req encodeRequest, k *cost) ([]inference.Expansion, modelset.Loaded[*inference.Sparse], error) {
-	model, err := s.opts.Models.FindSparse(req.Model)
-	if err != nil {
-		return nil, model, err
-	}
+	var model modelset.Loaded[*inference.Sparse]
 	in, err := req.request()
 	if err != nil {
 		return nil, model, err
 	}
+	if model, err = s.opts.Models.FindSparse(req.Model); err != nil {
+		return nil, model, err
+	}
+	ctx, cancel := s.bounded(c, in.Lane)
+	defer cancel()
 	k.count(in.Texts)
-	out, timing, err := model.Head.Expand(c.Request.Context(), in)
+	out, timing, err := model.Head.Expand(ctx, in)
 	if err != nil {
 		return nil, model, err
 	}

@@ -26,12 +26,15 @@ func Root() string {
 func ModelsFolder() string { return filepath.Join(Root(), ".local", "models") }
 
 // Open opens inference with the three models. The caller closes the Runtime.
-func Open() (*inference.Runtime, *modelset.Set, error) {
-	library, err := inference.FindLibrary(filepath.Join(Root(), ".local", "lib"))
-	if err != nil {
+func Open() (*inference.Runtime, *modelset.Set, error) { return OpenWith(inference.Options{}) }
+
+// OpenWith is Open with options; their Library is filled in.
+func OpenWith(opts inference.Options) (*inference.Runtime, *modelset.Set, error) {
+	var err error
+	if opts.Library, err = inference.FindLibrary(filepath.Join(Root(), ".local", "lib")); err != nil {
 		return nil, nil, err
 	}
-	r, err := inference.Open(inference.Options{Library: library})
+	r, err := inference.Open(opts)
 	if err != nil {
 		return nil, nil, err
 	}

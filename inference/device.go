@@ -86,8 +86,12 @@ func (d device) addTo(options *ort.SessionOptions) error {
 	return nil
 }
 
-// missingLibrary finds the name in what the dynamic linker says.
-var missingLibrary = regexp.MustCompile(`(\S+): cannot open shared object file`)
+// What matters in a message: the name in the dynamic linker's, the failure in one
+// of CUDA's.
+var (
+	missingLibrary = regexp.MustCompile(`(\S+): cannot open shared object file`)
+	cudaFailure    = regexp.MustCompile(`CUDA failure \d+: [^;]+`)
+)
 
 // remedies are what to do about a failure, by a part of what ONNX Runtime said,
 // in lower case. The first one that applies counts.
@@ -110,14 +114,15 @@ func explain(err error) error {
 	if _, said, found := strings.Cut(cause, "[ONNXRuntimeError] : "); found {
 		cause = said
 	}
-	missing := cause
+	sign := cause
 	if name := missingLibrary.FindStringSubmatch(cause); name != nil {
-		missing = name[0]
-		cause = name[1] + " is missing"
+		sign, cause = name[0], name[1]+" is missing"
+	} else if failure := cudaFailure.FindString(cause); failure != "" {
+		cause = strings.TrimSpace(failure)
 	}
-	missing = strings.ToLower(missing)
+	sign = strings.ToLower(sign)
 	for _, r := range remedies {
-		if strings.Contains(missing, r.sign) {
+		if strings.Contains(sign, r.sign) {
 			return fmt.Errorf("%s: %s", cause, r.fix)
 		}
 	}

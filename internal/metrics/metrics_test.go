@@ -128,7 +128,7 @@ func TestGaugesAreReadWhenAsked(t *testing.T) {
 			return inference.Info{
 				Version: "1.2.3", Provider: "CPUExecutionProvider",
 				Queue:  inference.QueueInfo{QueryTokens: waiting, BulkTokens: 7, QueryCapacity: 100, BulkCapacity: 200},
-				Models: []inference.ModelInfo{{Name: "a", Kind: "dense", Digest: "d"}},
+				Models: []inference.ModelInfo{{Name: "a", Kind: "dense", Digest: "d", Provider: "P"}},
 			}
 		},
 		Collections: func(context.Context) ([]index.Info, error) {
@@ -138,7 +138,7 @@ func TestGaugesAreReadWhenAsked(t *testing.T) {
 	for range 2 {
 		check(t, scrape(t, m), map[string]float64{
 			"braid_runtime_info{provider=CPUExecutionProvider,version=1.2.3}": 1,
-			"braid_model_info{digest=d,kind=dense,model=a}":                   1,
+			"braid_model_info{digest=d,kind=dense,model=a,provider=P}":        1,
 			"braid_inference_queue_tokens{lane=query}":                        float64(waiting),
 			"braid_inference_queue_tokens{lane=bulk}":                         7,
 			"braid_inference_queue_capacity_tokens{lane=query}":               100,
@@ -149,7 +149,7 @@ func TestGaugesAreReadWhenAsked(t *testing.T) {
 	}
 	broken = errors.New("closed")
 	got := scrape(t, m)
-	if _, found := got["braid_collection_documents{collection=docs}"]; found || got["braid_model_info{digest=d,kind=dense,model=a}"] != 1 {
+	if _, found := got["braid_collection_documents{collection=docs}"]; found || got["braid_model_info{digest=d,kind=dense,model=a,provider=P}"] != 1 {
 		t.Errorf("one unreadable source gives %v", got)
 	}
 }

@@ -33,7 +33,7 @@ func newGauges(sources Sources) *gauges {
 	return &gauges{
 		sources:    sources,
 		runtime:    prometheus.NewDesc("braid_runtime_info", "What models run on: the execution provider in use and the version of ONNX Runtime. Always 1.", []string{"provider", "version"}, nil),
-		model:      prometheus.NewDesc("braid_model_info", "A loaded model. Always 1.", []string{"model", "kind", "digest"}, nil),
+		model:      prometheus.NewDesc("braid_model_info", "A loaded model and the execution provider it runs on. Always 1.", []string{"model", "kind", "digest", "provider"}, nil),
 		waiting:    prometheus.NewDesc("braid_inference_queue_tokens", "Tokens that wait for a slot; ingestion waits with bulk.", []string{"lane"}, nil),
 		capacity:   prometheus.NewDesc("braid_inference_queue_capacity_tokens", "Tokens that may wait before calls are refused.", []string{"lane"}, nil),
 		collection: prometheus.NewDesc("braid_collection_documents", "Documents stored in a collection.", []string{"collection"}, nil),
@@ -56,7 +56,7 @@ func (g *gauges) Collect(to chan<- prometheus.Metric) {
 		info := g.sources.Runtime()
 		send(g.runtime, 1, info.Provider, info.Version)
 		for _, m := range info.Models {
-			send(g.model, 1, m.Name, m.Kind, m.Digest)
+			send(g.model, 1, m.Name, m.Kind, m.Digest, m.Provider)
 		}
 		query, bulk := inference.LaneQuery.String(), inference.LaneBulk.String()
 		send(g.waiting, info.Queue.QueryTokens, query)

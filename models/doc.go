@@ -15,6 +15,6 @@
 //   - Equal digests mean that the same files run under the same settings, so
 //     that vectors can be compared.
 //
-// The package neither reads a graph or tokenizer nor runs one (inference does),
-// and it fetches nothing (set-up does).
+// The package neither reads a graph or tokenizer (detect does) nor runs one
+// (inference does), and it fetches nothing (hub and set-up do).
 package models

@@ -44,10 +44,11 @@ const (
 	CLSPooling  Pooling = "cls"  // the first token's state
 	MeanPooling Pooling = "mean" // the mean over the tokens that are not padding
 
-	// The poolings of TokenLogits, both of the maximum x over the tokens, special
-	// ones included: log(1 + relu(x)), as in SPLADE v2 and later (Formal et al.
-	// 2021), and log(1 + log(1 + relu(x))), as in OpenSearch's v3 encoders.
-	SPLADEPooling    Pooling = "splade"
+	// SPLADEPooling is, of TokenLogits, log(1 + relu(x)) of the maximum x over
+	// the tokens, special ones included, as in SPLADE v2 and later (Formal et al.
+	// 2021).
+	SPLADEPooling Pooling = "splade"
+	// DoubleLogPooling is log(1 + log(1 + relu(x))), as in OpenSearch's v3 encoders.
 	DoubleLogPooling Pooling = "splade-double-log"
 )
 

@@ -64,10 +64,11 @@ type elementType uint64
 const (
 	float32Type elementType = 1
 	int64Type   elementType = 7
+	float16Type elementType = 10
 )
 
 func (e elementType) String() string {
-	names := map[elementType]string{float32Type: "float32", 6: "int32", int64Type: "int64", 10: "float16", 11: "float64", 16: "bfloat16"}
+	names := map[elementType]string{float32Type: "float32", 6: "int32", int64Type: "int64", float16Type: "float16", 11: "float64", 16: "bfloat16"}
 	if name, ok := names[e]; ok {
 		return name
 	}

@@ -123,6 +123,7 @@ func TestSettings(t *testing.T) {
 		{"BERT's pooler is no embedding", folder(onnx{outputs: []tensor{output("last_hidden_state", 0, 0, 8), output("pooler_output", 0, 8)}}, st), Options{}, "last_hidden_state/hidden-states mean"},
 		{"the pooler if asked for", folder(onnx{outputs: []tensor{output("last_hidden_state", 0, 0, 8), output("pooler_output", 0, 8)}}, st), Options{Output: "pooler_output"}, "pooler_output/pooled none"},
 		{"the last of all hidden states", folder(onnx{outputs: []tensor{output("hidden_states.0", 0, 0, 8), output("last_hidden_state", 0, 0, 8)}}, st), Options{}, "last_hidden_state/"},
+		{"half precision", folder(onnx{outputs: []tensor{{name: "last_hidden_state", kind: float16Type, dims: []dimension{0, 0, 8}}}}, st), Options{}, "last_hidden_state/hidden-states mean"},
 		{"dimensions from config.json", folder(onnx{outputs: []tensor{output("last_hidden_state", 0, 0, 0)}}, st), Options{}, "d=8"},
 		{"layers in the graph", folder(onnx{outputs: []tensor{output("sentence_embedding", 0, 4)}}, with("modules.json", `[{"path":"2_Dense","type":"sentence_transformers.models.Dense"}]`)), Options{}, "sentence_embedding/pooled none normalize=true d=4"},
 
@@ -151,7 +152,7 @@ func TestSettings(t *testing.T) {
 }
 
 func TestWhatCannotBeAdded(t *testing.T) {
-	half := tensor{name: "last_hidden_state", kind: 10, dims: []dimension{0, 0, 8}}
+	double := tensor{name: "last_hidden_state", kind: 11, dims: []dimension{0, 0, 8}}
 	narrow := tensor{name: "input_ids", kind: 6, dims: []dimension{0, 0}}
 	fixed := tensor{name: "input_ids", kind: int64Type, dims: []dimension{1, 128}}
 	mean := Options{Pooling: models.MeanPooling}
@@ -172,7 +173,7 @@ func TestWhatCannotBeAdded(t *testing.T) {
 		{"a layer after the pooling", folder(onnx{outputs: hidden}, map[string]string{"modules.json": `[{"path":"2_Dense","type":"sentence_transformers.models.Dense"}]`}), mean, braid.InvalidArgument, []string{"names a Dense module (2_Dense/config.json)", "sentence_embedding"}},
 		{"classifier", folder(onnx{outputs: []tensor{output("logits", 0, 3)}}, nil), Options{}, braid.InvalidArgument, []string{"logits has 3 values a text", "a reranker has 1"}},
 		{"other task", folder(onnx{outputs: []tensor{output("logits", 0, 0, 9)}}, map[string]string{"config.json": `{"architectures": ["BertForTokenClassification"]}`}), Options{}, braid.InvalidArgument, []string{"config.json says it is a BertForTokenClassification", "--kind"}},
-		{"half precision", folder(onnx{outputs: []tensor{half}}, nil), mean, braid.InvalidArgument, []string{"last_hidden_state is float16", "--file"}},
+		{"double precision", folder(onnx{outputs: []tensor{double}}, nil), mean, braid.InvalidArgument, []string{"last_hidden_state is float64", "--file"}},
 		{"only the pooler", folder(onnx{outputs: []tensor{output("pooler_output", 0, 8)}}, nil), Options{}, braid.InvalidArgument, []string{"give --output, one of pooler_output float32 [?, 8]"}},
 		{"several hidden states", folder(onnx{outputs: []tensor{output("a", 0, 0, 8), output("b", 0, 0, 8)}}, nil), mean, braid.InvalidArgument, []string{"give --output, one of a float32 [?, ?, 8]; b"}},
 		{"no such output", folder(onnx{outputs: hidden}, nil), Options{Output: "x", Pooling: models.MeanPooling}, braid.InvalidArgument, []string{`none is called "x"`, "last_hidden_state"}},

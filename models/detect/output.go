@@ -106,8 +106,8 @@ func (d *inspection) candidates() (list []candidate, why string) {
 
 // classify says what an output holds, or why it cannot be read.
 func (d *inspection) classify(out tensor) (candidate, string) {
-	if out.kind != float32Type {
-		return candidate{}, fmt.Sprintf("%s is %s where braid reads float32: choose another file with --file", out.name, out.kind)
+	if out.kind != float32Type && out.kind != float16Type {
+		return candidate{}, fmt.Sprintf("%s is %s where braid reads float32 or float16: choose another file with --file", out.name, out.kind)
 	}
 	c := candidate{tensor: out, rank: notOffered}
 	switch len(out.dims) {

@@ -112,7 +112,7 @@ func TestRevisionIsPinned(t *testing.T) {
 			t.Errorf("fetched %s, not at commit %s", r.URL.Path, testCommit)
 		}
 	}
-	f.onHub = func(w http.ResponseWriter, r *http.Request) bool {
+	f.onHub = func(w http.ResponseWriter, _ *http.Request) bool {
 		w.Header().Set("X-Repo-Commit", f.commit)
 		w.WriteHeader(http.StatusOK)
 		return true

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"strconv"
 	"strings"
+	"unicode"
 	"unicode/utf8"
 )
 
@@ -21,7 +22,7 @@ const (
 // collection. Storing a document under an ID that exists replaces it.
 type Document struct {
 	// ID is chosen by the caller: 1 to MaxIDBytes bytes of valid UTF-8 with no
-	// control characters.
+	// control characters, and neither "." nor "..".
 	ID string `json:"id"`
 	// Title is optional; it is searched together with Text.
 	Title string `json:"title,omitempty"`
@@ -81,12 +82,14 @@ func ValidateID(id string) error {
 	case id == "":
 		return Errorf(InvalidArgument, "document id is empty").In("id")
 	case len(id) > MaxIDBytes:
-		return Errorf(InvalidArgument, "document id is %d bytes, the limit is %d", len(id), MaxIDBytes).In("id")
+		return Errorf(TooLarge, "document id is %d bytes, the limit is %d", len(id), MaxIDBytes).In("id")
+	case id == "." || id == "..":
+		return Errorf(InvalidArgument, "document id %q is a path segment that clients and proxies resolve: choose another", id).In("id")
 	case !utf8.ValidString(id):
 		return Errorf(InvalidArgument, "document id %s is not valid UTF-8", strconv.QuoteToASCII(id)).In("id")
 	}
 	for _, r := range id {
-		if r < 0x20 || r == 0x7f {
+		if unicode.IsControl(r) {
 			return Errorf(InvalidArgument, "document id %q holds a control character", id).In("id")
 		}
 	}

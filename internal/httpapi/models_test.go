@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"math"
 	"net/http"
+	"net/url"
 	"slices"
 	"strings"
 	"testing"
@@ -304,12 +305,31 @@ func TestCostHeaders(t *testing.T) {
 	}
 }
 
-func TestSlashes(t *testing.T) {
+func TestPathsNameWhatTheyName(t *testing.T) {
 	base, _ := start(t, nil)
-	body := `{"query":"x","documents":["a"]}`
-	for _, path := range []string{"/v1/rerank/", "//v1/rerank"} {
-		if status, answer := call(t, "POST", base+path, body); status != 200 {
+	for _, path := range []string{"/v1/rerank/", "//v1/rerank", "//v1//rerank"} {
+		if status, answer := call(t, "POST", base+path, `{"query":"x","documents":["a"]}`); status != 200 {
 			t.Errorf("%s: %d %s", path, status, answer)
 		}
 	}
+	c := base + "/v1/collections/t"
+	mustCall(t, "PUT", c, "", nil)
+	mustCall(t, "POST", c+"/documents", `[{"id":"a b/c","text":"one"},{"id":"a+b/c","text":"two"},{"id":"a//b","text":"three"},{"id":"a%2Fb","text":"four"}]`, nil)
+	for _, id := range []string{"a b/c", "a+b/c", "a//b", "a%2Fb"} {
+		var d struct{ ID string }
+		mustCall(t, "GET", c+"/documents/"+url.PathEscape(id), "", &d)
+		if d.ID != id {
+			t.Errorf("asked for %q, got %q", id, d.ID)
+		}
+	}
+	mustCall(t, "DELETE", c+"/documents/a+b%2Fc", "", nil)
+	mustCall(t, "GET", c+"/documents/a%20b%2Fc", "", nil)
+	for _, path := range []string{"/documents/..", "/documents/%2E%2E", "/documents/."} {
+		for _, method := range []string{"DELETE", "GET"} {
+			if status, body := call(t, method, c+path, ""); status < 300 {
+				t.Errorf("%s %s: %d %s", method, path, status, body)
+			}
+		}
+	}
+	mustCall(t, "GET", c, "", nil) // the collection is still there
 }

@@ -27,6 +27,9 @@ func TestEveryRouteIsInTheDocumentAndBack(t *testing.T) {
 	}
 	param := regexp.MustCompile(`:(\w+)`)
 	for _, r := range New(Options{}).handler.(*gin.Engine).Routes() {
+		if r.Method == "HEAD" {
+			continue // HTTP defines it as GET without the body
+		}
 		served = append(served, r.Method+" "+param.ReplaceAllString(r.Path, "{$1}"))
 	}
 	slices.Sort(documented)

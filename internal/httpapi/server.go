@@ -77,15 +77,14 @@ func New(opts Options) *Server {
 	s := &Server{opts: opts, started: time.Now()}
 	gin.SetMode(gin.ReleaseMode)
 	r := gin.New()
-	// A document id may hold any character; percent-encoded slashes stay part
-	// of it.
+	// A document id may hold any character; percent-encoded slashes stay part of
+	// it. The middleware unescapes: gin would read "+" as a space.
 	r.UseRawPath = true
-	r.UnescapePathValues = true
-	r.RemoveExtraSlash = true
+	r.UnescapePathValues = false
 	r.HandleMethodNotAllowed = true
-	r.Use(s.observe, s.recover)
+	r.Use(s.observe, s.recover, unescape)
 	r.NoRoute(func(c *gin.Context) {
-		fail(c, braid.Errorf(braid.NotFound, "no route %s %s: the routes are listed in docs/api.md", c.Request.Method, c.Request.URL.Path))
+		fail(c, braid.Errorf(braid.NotFound, "no route %s %s: GET /openapi.yaml lists the routes", c.Request.Method, c.Request.URL.Path))
 	})
 	r.NoMethod(func(c *gin.Context) {
 		err := braid.Errorf(braid.InvalidArgument, "%s does not take %s: use %s", c.Request.URL.Path, c.Request.Method, strings.ReplaceAll(c.Writer.Header().Get("Allow"), ",", ", "))
@@ -103,8 +102,10 @@ func New(opts Options) *Server {
 var openAPI []byte
 
 func (s *Server) routes(r *gin.Engine) {
-	r.GET("/healthz", func(c *gin.Context) { c.PureJSON(http.StatusOK, gin.H{"status": "ok"}) })
-	r.GET("/readyz", s.ready)
+	for _, method := range []string{http.MethodGet, http.MethodHead} { // some load balancers ask with HEAD
+		r.Handle(method, "/healthz", func(c *gin.Context) { c.PureJSON(http.StatusOK, gin.H{"status": "ok"}) })
+		r.Handle(method, "/readyz", s.ready)
+	}
 	r.GET("/info", s.info)
 	r.GET("/metrics", gin.WrapH(s.opts.Metrics.Handler()))
 	r.GET("/openapi.yaml", func(c *gin.Context) { c.Data(http.StatusOK, "application/yaml", openAPI) })
@@ -131,7 +132,13 @@ func (s *Server) routes(r *gin.Engine) {
 	v1.POST("/collections/:name/search", s.postSearch)
 }
 
-func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) { s.handler.ServeHTTP(w, r) }
+func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	if u := collapseSlashes(r.URL); u != r.URL {
+		r = r.WithContext(r.Context()) // a shallow copy
+		r.URL = u
+	}
+	s.handler.ServeHTTP(w, r)
+}
 
 func (s *Server) ready(c *gin.Context) {
 	if err := s.opts.Ready(c.Request.Context()); err != nil {

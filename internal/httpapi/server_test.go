@@ -254,7 +254,7 @@ func TestBadInputHasOneShape(t *testing.T) {
 		"text not UTF-8":           {"POST", "/documents", "{\"id\":\"a\",\"text\":\"caf\xe9\"}", 400, "UTF-8"},
 		"10 MB document":           {"POST", "/documents", `{"id":"a","text":"` + strings.Repeat("x", 10<<20) + `"}`, 413, "the limit is 1048576"},
 		"body over 64 MiB":         {"POST", "/documents", strings.Repeat(" ", 65<<20), 413, "67108864"},
-		"id of 2 KB":               {"POST", "/documents", `{"id":"` + strings.Repeat("i", 2048) + `","text":"x"}`, 400, "id is 2048 bytes"},
+		"id of 2 KB":               {"POST", "/documents", `{"id":"` + strings.Repeat("i", 2048) + `","text":"x"}`, 413, "id is 2048 bytes"},
 		"id as a number":           {"POST", "/documents", `{"id":1,"text":"x"}`, 400, "id must be a string"},
 		"same id twice":            {"POST", "/documents", `[{"id":"a","text":"x"},{"id":"a","text":"y"}]`, 400, "documents[1]"},
 		"payload not an object":    {"POST", "/documents", `{"id":"a","text":"x","payload":[1]}`, 400, "payload"},

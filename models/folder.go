@@ -191,7 +191,7 @@ func stage(dir string, m Manifest, text []byte, source fs.FS) error {
 			return sourceError(m.Name, err)
 		}
 	}
-	err := writeFile(filepath.Join(dir, manifestFile), func(w *os.File) error {
+	err := writeFile(filepath.Join(dir, ManifestFile), func(w *os.File) error {
 		_, err := w.Write(text)
 		return err
 	})

@@ -64,6 +64,9 @@ const (
 	DynamicInt8 Quantization = "dynamic-int8"
 )
 
+// ManifestFile is the name of the manifest in a model's folder.
+const ManifestFile = "manifest.yaml"
+
 // Limits on what a manifest may ask for. They bound what reading one costs.
 const (
 	MaxManifestBytes        = 64 << 10
@@ -74,7 +77,6 @@ const (
 	MaxTokensPerText        = 1 << 17
 	MaxPrefixBytes          = 4 << 10
 	minTokensPerText        = 4 // [CLS] a [SEP] b: less holds no pair
-	manifestFile            = "manifest.yaml"
 	sha256HexadecimalDigits = 2 * sha256.Size
 )
 
@@ -209,7 +211,7 @@ func (m Manifest) validateFiles(f *faults) {
 	for i, file := range m.Files {
 		paths[i] = file.Path
 		f.check(localPath(file.Path), "files[%d].path is %q: want a path inside the model's folder, such as model.onnx", i, file.Path)
-		f.check(!strings.EqualFold(file.Path, manifestFile), "files[%d].path is %q, which is the manifest itself", i, file.Path)
+		f.check(!strings.EqualFold(file.Path, ManifestFile), "files[%d].path is %q, which is the manifest itself", i, file.Path)
 		f.check(file.Size > 0, "files[%d].size is %d, want the bytes of %q", i, file.Size, file.Path)
 		f.check(isSHA256(file.SHA256), "files[%d].sha256 is %.80q, want %d lower-case hexadecimal digits", i, file.SHA256, sha256HexadecimalDigits)
 	}

@@ -57,14 +57,14 @@ func readManifest(dir string) (Manifest, error) {
 		return Manifest{}, err
 	}
 	defer root.Close()
-	file, err := openRegular(root.FS(), manifestFile)
+	file, err := openRegular(root.FS(), ManifestFile)
 	if err != nil {
-		return Manifest{}, braid.Errorf(braid.Corrupt, "model in %q has no readable %s: %w: %s", dir, manifestFile, err, fix)
+		return Manifest{}, braid.Errorf(braid.Corrupt, "model in %q has no readable %s: %w: %s", dir, ManifestFile, err, fix)
 	}
 	defer file.Close()
 	data, err := io.ReadAll(io.LimitReader(file, MaxManifestBytes+1))
 	if err != nil {
-		return Manifest{}, braid.Errorf(braid.Corrupt, "model in %q: read %s: %w: %s", dir, manifestFile, err, fix)
+		return Manifest{}, braid.Errorf(braid.Corrupt, "model in %q: read %s: %w: %s", dir, ManifestFile, err, fix)
 	}
 	manifest, err := ParseManifest(data)
 	if err != nil {

@@ -43,7 +43,7 @@ run it once. What no file says is asked for with a flag; a flag wins over the fi
 From a hub, the revision (main if left out) is resolved to a commit, which the
 manifest records. Only the graph, the tokenizer and the configuration are fetched,
 and a fetch that was stopped goes on where it was. A token for private models is
-read from BRAID_HUB_TOKEN or HF_TOKEN.`,
+read from BRAID_HUB_TOKEN or HF_TOKEN. A folder with a manifest.yaml is taken as it is.`,
 		Example: `  braid models add ./all-MiniLM-L6-v2
   braid models add ./my-export --pooling mean --max-tokens 512 --name my-model
   braid models add hub:BAAI/bge-small-en-v1.5 --query-prefix "Represent this sentence for searching relevant passages: "
@@ -91,6 +91,9 @@ func (c *addConfig) complete(flags *pflag.FlagSet) {
 	}
 }
 
+// manifestFlags are those whose subject a manifest states.
+var manifestFlags = []string{"file", "licence", "kind", "output", "pooling", "normalize", "max-tokens", "query-prefix", "passage-prefix", "query-weights"}
+
 func (c *addConfig) addFromFolder(cmd *cobra.Command, root, dir string) error {
 	info, err := os.Stat(dir)
 	if err == nil && !info.IsDir() {
@@ -98,6 +101,9 @@ func (c *addConfig) addFromFolder(cmd *cobra.Command, root, dir string) error {
 	}
 	if err != nil {
 		return braid.Errorf(braid.NotFound, "add the model in %q: %w", dir, err)
+	}
+	if _, err := os.Stat(filepath.Join(dir, models.ManifestFile)); err == nil {
+		return c.addWithManifest(cmd, root, dir)
 	}
 	if c.Name == "" {
 		absolute, err := filepath.Abs(dir)
@@ -107,6 +113,23 @@ func (c *addConfig) addFromFolder(cmd *cobra.Command, root, dir string) error {
 		c.Name = nameFrom(filepath.Base(absolute))
 	}
 	return c.install(cmd, root, os.DirFS(dir))
+}
+
+// addWithManifest installs a folder that is a model of ours already.
+func (c *addConfig) addWithManifest(cmd *cobra.Command, root, dir string) error {
+	for _, flag := range manifestFlags {
+		if cmd.Flags().Changed(flag) {
+			return braid.Errorf(braid.InvalidArgument, "--%s says something about the model in %q, which its %s says already: leave out the flag, or remove that file to have it worked out anew", flag, dir, models.ManifestFile)
+		}
+	}
+	m, err := models.Open(dir)
+	if err != nil {
+		return err
+	}
+	if c.Name != "" {
+		m.Name = c.Name
+	}
+	return c.installAs(cmd, root, m.Manifest, os.DirFS(dir))
 }
 
 // nameFrom makes a model's name of a folder's: characters that no name may

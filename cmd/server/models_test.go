@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"crypto/sha1"
 	"crypto/sha256"
@@ -17,6 +18,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/braid-search/braid/inference"
 	"github.com/braid-search/braid/internal/testenv"
@@ -96,6 +98,30 @@ func TestModelsAddRealOnes(t *testing.T) {
 	}
 }
 
+func TestModelsAddWithManifest(t *testing.T) {
+	root, other := t.TempDir(), t.TempDir()
+	mustExecute(t, "models", "add", smallModels("distilbert-dense"), "--models", root, "--query-prefix", "ask: ")
+	source := filepath.Join(root, "distilbert-dense")
+	mustExecute(t, "models", "add", source, "--models", other, "--name", "copy")
+	m, err := models.Find(root, "distilbert-dense")
+	if err != nil {
+		t.Fatal(err)
+	}
+	moved, err := models.Find(other, "copy")
+	if err != nil || moved.Digest() != m.Digest() || moved.QueryPrefix != "ask: " {
+		t.Errorf("copied %+v, %v", moved, err)
+	}
+	if _, stderr, code := execute(t, "", "models", "add", source, "--models", other, "--pooling", "cls"); code != 2 || !strings.Contains(stderr, "--pooling") {
+		t.Errorf("exit %d: %s", code, stderr)
+	}
+	if err := os.Truncate(filepath.Join(source, "tokenizer.json"), 5); err != nil {
+		t.Fatal(err)
+	}
+	if _, stderr, code := execute(t, "", "models", "add", source, "--models", other, "--name", "damaged"); code != 1 || !strings.Contains(stderr, "tokenizer.json has 5 bytes") {
+		t.Errorf("exit %d: %s", code, stderr)
+	}
+}
+
 func TestModelsRefuse(t *testing.T) {
 	root := t.TempDir()
 	mustExecute(t, "models", "add", smallModels("xlmr-dense"), "--models", root, "--name", "taken")
@@ -111,6 +137,22 @@ func TestModelsRefuse(t *testing.T) {
 		t.Fatal(err)
 	}
 	if err := os.WriteFile(filepath.Join(misfit, "tokenizer.json"), tokenizer, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	poisoned := t.TempDir()
+	if err := os.CopyFS(poisoned, os.DirFS(smallModels("distilbert-dense"))); err != nil {
+		t.Fatal(err)
+	}
+	graph := filepath.Join(poisoned, "onnx", "model.onnx")
+	weights, err := os.ReadFile(graph)
+	if err != nil {
+		t.Fatal(err)
+	}
+	gamma := bytes.Repeat([]byte{0, 0, 0x80, 0x3f}, 8) // eight times 1
+	if !bytes.Contains(weights, gamma) {
+		t.Fatal("no layer norm in the graph")
+	}
+	if err := os.WriteFile(graph, bytes.Replace(weights, gamma, bytes.Repeat([]byte{0, 0, 0xc0, 0x7f}, 8), 1), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	unpooled := t.TempDir()
@@ -138,6 +180,7 @@ func TestModelsRefuse(t *testing.T) {
 		"bad name":         {[]string{"add", smallModels("distilbert-dense"), "--name", "a/b"}, 2, []string{`"a/b"`}},
 		"nothing stated":   {[]string{"add", unpooled, "--name", "x"}, 2, []string{"--pooling, cls or mean"}},
 		"cannot be run":    {[]string{"add", misfit, "--name", "misfit"}, 1, []string{"was not added, its self-test failed"}},
+		"gives NaN":        {[]string{"add", poisoned, "--name", "poisoned"}, 1, []string{`"poisoned"`, "non-finite"}},
 		"bad hub name":     {[]string{"add", "hub:a/b/c"}, 2, []string{"OWNER/NAME"}},
 		"bad hub URL":      {[]string{"add", "hub:a/b", "--hub-url", "nowhere"}, 2, []string{`"nowhere"`, "http(s)://"}},
 		"offline":          {[]string{"add", "hub:a/b", "--offline"}, 1, []string{"offline: leave out --offline"}},
@@ -171,20 +214,28 @@ type smallHub struct {
 	folder fs.FS
 	id     string
 
+	// stallAt is a file of which the first request gets stallBytes bytes and then
+	// nothing; stalled is closed when it does.
+	stallAt string
+	stalled chan struct{}
+
 	mu   sync.Mutex
 	main string // the commit that main is at
 	seen seen
 }
+
+const stallBytes = 1000
 
 // seen is what a hub was asked.
 type seen struct {
 	requests int
 	tokens   map[string]bool
 	fetched  []string
+	ranges   map[string][]string // Range headers by file
 }
 
 func newSmallHub(t *testing.T, id, folder string) *smallHub {
-	h := &smallHub{folder: os.DirFS(folder), id: id, main: strings.Repeat("a", 40), seen: seen{tokens: map[string]bool{}}}
+	h := &smallHub{folder: os.DirFS(folder), id: id, main: strings.Repeat("a", 40), stalled: make(chan struct{}), seen: seen{tokens: map[string]bool{}, ranges: map[string][]string{}}}
 	h.Server = httptest.NewServer(http.HandlerFunc(h.serve))
 	t.Cleanup(h.Close)
 	return h
@@ -194,7 +245,7 @@ func newSmallHub(t *testing.T, id, folder string) *smallHub {
 func (h *smallHub) asked() seen {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	return seen{h.seen.requests, maps.Clone(h.seen.tokens), slices.Clone(h.seen.fetched)}
+	return seen{h.seen.requests, maps.Clone(h.seen.tokens), slices.Clone(h.seen.fetched), maps.Clone(h.seen.ranges)}
 }
 
 // moveMain lets main go on to another commit.
@@ -205,23 +256,39 @@ func (h *smallHub) moveMain(commit string) {
 }
 
 func (h *smallHub) serve(w http.ResponseWriter, r *http.Request) {
+	if path := h.answer(w, r); path != "" && path == h.stallAt {
+		close(h.stalled)
+		w.(http.Flusher).Flush()
+		<-r.Context().Done()
+	}
+}
+
+// answer returns the path of a file of which it sent a part only.
+func (h *smallHub) answer(w http.ResponseWriter, r *http.Request) (stalling string) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.seen.requests++
 	h.seen.tokens[r.Header.Get("Authorization")] = true
 	if rev, ok := strings.CutPrefix(r.URL.Path, "/api/models/"+h.id+"/revision/"); ok {
 		h.list(w, rev)
-		return
+		return ""
 	}
 	_, path, _ := strings.Cut(strings.TrimPrefix(r.URL.Path, "/"+h.id+"/resolve/"), "/")
 	data, err := fs.ReadFile(h.folder, path)
 	if err != nil {
 		http.NotFound(w, r)
-		return
+		return ""
 	}
+	h.seen.ranges[path] = append(h.seen.ranges[path], r.Header.Get("Range"))
 	h.seen.fetched = append(h.seen.fetched, path)
 	w.Header().Set("ETag", fmt.Sprintf(`"%x"`, sha256.Sum256(data)))
-	_, _ = w.Write(data) // a client that went away notices itself
+	if path == h.stallAt && len(h.seen.ranges[path]) == 1 {
+		w.Header().Set("Content-Length", fmt.Sprint(len(data)))
+		_, _ = w.Write(data[:stallBytes])
+		return path
+	}
+	http.ServeContent(w, r, "", time.Time{}, bytes.NewReader(data))
+	return ""
 }
 
 func (h *smallHub) list(w http.ResponseWriter, rev string) {
@@ -286,6 +353,35 @@ func TestModelsFromAHub(t *testing.T) {
 	entries, err := os.ReadDir(root)
 	if err != nil || len(entries) != 1 {
 		t.Errorf("left in the folder: %v, %v", entries, err)
+	}
+}
+
+// A process that dies while it fetches loses nothing it had.
+func TestModelsFromAHubAfterAKill(t *testing.T) {
+	h := newSmallHub(t, "acme/dense", smallModels("distilbert-dense"))
+	h.stallAt = "tokenizer.json"
+	root := t.TempDir()
+	args := []string{"models", "add", "hub:acme/dense", "--hub-url", h.URL, "--models", root}
+	cmd := program(t.Context(), args...)
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	<-h.stalled
+	part := filepath.Join(root, ".fetch-acme--dense-"+strings.Repeat("a", 40), "tokenizer.json.part")
+	for info, err := os.Stat(part); err != nil || info.Size() < stallBytes; info, err = os.Stat(part) {
+		time.Sleep(time.Millisecond) // until it has written what it got
+	}
+	if err := cmd.Process.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	_ = cmd.Wait() // it was killed
+	mustExecute(t, args...)
+	asked := h.asked()
+	if got := asked.ranges["tokenizer.json"]; !slices.Equal(got, []string{"", fmt.Sprintf("bytes=%d-", stallBytes)}) {
+		t.Errorf("asked for the ranges %q", got)
+	}
+	if got := asked.ranges["onnx/model.onnx"]; len(got) != 1 {
+		t.Errorf("the graph was fetched %d times", len(got))
 	}
 }
 

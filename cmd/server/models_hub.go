@@ -131,15 +131,18 @@ func newByteBar(stderr io.Writer, what string) *byteBar {
 	if !ok || !term.IsTerminal(int(file.Fd())) {
 		return &byteBar{}
 	}
-	return &byteBar{begun: time.Now(), bar: progressbar.NewOptions64(1,
+	bar := progressbar.NewOptions64(1,
 		progressbar.OptionSetWriter(stderr),
 		progressbar.OptionSetDescription("fetch "+what),
 		progressbar.OptionSetVisibility(false),
 		progressbar.OptionShowBytes(true),
+		progressbar.OptionShowCount(),
 		progressbar.OptionSetPredictTime(true),
 		progressbar.OptionThrottle(100*time.Millisecond),
 		progressbar.OptionClearOnFinish(),
-	)}
+	)
+	bar.StartWithoutRender() // so that the rate counts from here
+	return &byteBar{begun: time.Now(), bar: bar}
 }
 
 func (b *byteBar) show(p hub.Progress) {

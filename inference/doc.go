@@ -5,7 +5,8 @@
 // Runtime environment, a scheduler and the heads opened on it:
 //
 //   - Dense: text → embedding (pooled, L2-normalised if the model says so)
-//   - Sparse: text → weights over the vocabulary
+//   - Sparse: text → weights over the vocabulary; queries by a table of token
+//     weights, without a run, if the model has one
 //   - Pair: (query, passage) → relevance logit
 //
 // A call tokenises in the caller's goroutine, is cut into units of texts of

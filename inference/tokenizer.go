@@ -169,6 +169,13 @@ func (f *tokenizerFile) ids() (map[string]uint32, error) {
 	return ids, nil
 }
 
+// What can be wrong with a text.
+var (
+	errNotUTF8      = errors.New("is not valid UTF-8")
+	errNUL          = errors.New("holds a NUL character, which this model's tokenizer cannot take")
+	errNotTokenised = errors.New("could not be tokenised")
+)
+
 // encoded is a text as token ids without special tokens.
 type encoded struct {
 	ids   []uint32 // at most the limit given to encode
@@ -177,17 +184,9 @@ type encoded struct {
 
 // encode tokenises text and keeps its first limit ids. text must be valid UTF-8.
 func (t *tokenizer) encode(text string, limit int) (encoded, error) {
-	if !utf8.ValidString(text) {
-		return encoded{}, errors.New("is not valid UTF-8")
-	}
-	if strings.IndexByte(text, 0) >= 0 {
-		// The library takes C strings. A normaliser that drops NUL drops this
-		// control character in the same way; removing it here instead would
-		// join what stands around it before special tokens are looked for.
-		if !t.cleans {
-			return encoded{}, errors.New("holds a NUL character, which this model's tokenizer cannot take")
-		}
-		text = strings.ReplaceAll(text, "\x00", "\x01")
+	text, err := t.prepare(text)
+	if err != nil {
+		return encoded{}, err
 	}
 	var ids []uint32
 	for rest := text; rest != "" && len(ids) <= limit; {
@@ -215,7 +214,7 @@ func (t *tokenizer) encodeSegment(text string) ([]uint32, error) {
 	ids := t.native.EncodeWithOptions(text, true).IDs
 	before, after := margins(t.template.single)
 	if len(ids) < before+after {
-		return nil, errors.New("could not be tokenised")
+		return nil, errNotTokenised
 	}
 	return ids[before : len(ids)-after], nil
 }

@@ -113,8 +113,11 @@ func (m *Metrics) ObserveCall(r inference.CallReport) {
 	}
 	lane := r.Lane.String()
 	m.calls.WithLabelValues(r.Model, code).Inc()
-	// Adding nothing makes the series exist, so that its first step is seen.
-	m.rejected.WithLabelValues(r.Model, lane).Add(one(code == string(braid.Overloaded)))
+	// Adding nothing makes the series exist, so that its first step is seen. The
+	// lane of ingestion refuses nothing.
+	for _, l := range []inference.Lane{inference.LaneQuery, inference.LaneBulk} {
+		m.rejected.WithLabelValues(r.Model, l.String()).Add(one(l == r.Lane && code == string(braid.Overloaded)))
+	}
 	m.nonFinite.WithLabelValues(r.Model).Add(one(code == string(braid.Corrupt)))
 	m.items.WithLabelValues(r.Model).Add(float64(r.Items))
 	m.tokens.WithLabelValues(r.Model).Add(float64(r.Tokens))

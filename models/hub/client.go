@@ -46,18 +46,22 @@ const (
 	stallTimeout      = time.Minute // without a byte
 )
 
-// Validate reports every option that is not usable.
+// Validate reports every option that is not usable. The token is in no message.
 func (o Options) Validate() error {
+	var faults []string
 	if u, err := url.Parse(o.URL); o.URL != "" && (err != nil || u.Scheme != "https" && u.Scheme != "http" || u.Host == "" || u.RawQuery != "" || u.User != nil) {
-		return braid.Errorf(braid.InvalidArgument, "the hub's URL is %q, want http(s)://HOST[:PORT][/PATH]", o.URL)
+		faults = append(faults, fmt.Sprintf("the hub's URL is %q, want http(s)://HOST[:PORT][/PATH]", o.URL))
 	}
 	if strings.ContainsFunc(o.Token, func(r rune) bool { return r <= ' ' || r > '~' }) {
-		return braid.Errorf(braid.InvalidArgument, "the hub token holds a blank or a character that no token has: check how it was copied")
+		faults = append(faults, "the hub token holds a blank or a character that no token has: check how it was copied")
 	}
 	if o.Backoff < 0 {
-		return braid.Errorf(braid.InvalidArgument, "the hub's backoff is %s, want 0 (the default) or more", o.Backoff)
+		faults = append(faults, fmt.Sprintf("the hub's backoff is %s, want 0 (the default) or more", o.Backoff))
 	}
-	return nil
+	if len(faults) == 0 {
+		return nil
+	}
+	return braid.Errorf(braid.InvalidArgument, "%s", strings.Join(faults, "; "))
 }
 
 // Client talks to one hub. It is safe for concurrent use, but two calls must

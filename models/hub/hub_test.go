@@ -429,6 +429,12 @@ func TestOptions(t *testing.T) {
 			t.Errorf("%+v: got %v", o, err)
 		}
 	}
+	_, err := New(Options{URL: "x", Token: " ", Backoff: -1})
+	for _, want := range []string{`"x"`, "token", "backoff"} {
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%q is not in %v", want, err)
+		}
+	}
 	c, err := New(Options{})
 	if err != nil || c.URL() != DefaultURL {
 		t.Errorf("zero value: %v", err)

@@ -146,27 +146,52 @@ func TestMetricsAfterRealRequests(t *testing.T) {
 	}
 }
 
-// A full queue refuses, says for how long, and takes the request afterwards.
-func TestOverload(t *testing.T) {
-	base, _ := start(t, nil)
-	slow, err := json.Marshal(map[string]any{"inputs": repeat(32, strings.Repeat("water ", 140))}) // 4,500 tokens, interactive
+// fillQueue sends 4,500 tokens, interactive ones, and returns when some of them
+// wait; the channel has the outcome.
+func fillQueue(ctx context.Context, t *testing.T, base string) <-chan error {
+	t.Helper()
+	body, err := json.Marshal(map[string]any{"inputs": repeat(32, strings.Repeat("water ", 140))})
 	if err != nil {
 		t.Fatal(err)
 	}
-	ctx, stop := context.WithCancel(t.Context())
-	defer stop()
-	first := make(chan error, 1)
+	done := make(chan error, 1)
 	go func() {
-		_, err := post(ctx, t, base+"/embed", string(slow))
-		first <- err
+		_, err := post(ctx, t, base+"/embed", string(body))
+		done <- err
 	}()
 	for models.Info().Queue.QueryTokens == 0 {
 		select {
-		case err := <-first:
+		case err := <-done:
 			t.Fatalf("the queue never filled: %v", err)
 		case <-time.After(time.Millisecond):
 		}
 	}
+	return done
+}
+
+func TestWorkOfAClientThatLeftIsDropped(t *testing.T) {
+	base, log := start(t, nil)
+	ctx, leave := context.WithCancel(t.Context())
+	defer leave()
+	done := fillQueue(ctx, t, base)
+	leave()
+	if err := <-done; !errors.Is(err, context.Canceled) {
+		t.Fatal(err)
+	}
+	for !strings.Contains(log.String(), "status=499") { // until the handler has noticed
+		time.Sleep(time.Millisecond)
+	}
+	if q := models.Info().Queue; q.QueryTokens != 0 || !strings.Contains(log.String(), "code=canceled") {
+		t.Errorf("%d tokens wait, log %s", q.QueryTokens, log)
+	}
+}
+
+// A full queue refuses, says for how long, and takes the request afterwards.
+func TestOverload(t *testing.T) {
+	base, _ := start(t, nil)
+	ctx, stop := context.WithCancel(t.Context())
+	defer stop()
+	first := fillQueue(ctx, t, base)
 	small := `{"inputs":"` + strings.Repeat("water ", 300) + `"}`
 	resp, err := post(ctx, t, base+"/embed", small)
 	if err != nil {

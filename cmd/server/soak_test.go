@@ -1,0 +1,171 @@
+package main
+
+import (
+	"context"
+	"flag"
+	"maps"
+	"math/rand/v2"
+	"net/http"
+	"os"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// soakFor is for
+//
+//	go test ./cmd/server -run 'Soak|Company' -soak 5m -timeout 30m -v
+var soakFor = flag.Duration("soak", 0, "how long clients ask in the soak test (default: 20 s, and fewer texts)")
+
+const (
+	soakClients = 16
+	soakShort   = 20 * time.Second
+	// soakIdle is how long an idle server is watched.
+	soakIdle = 5 * time.Second
+)
+
+// 16 clients ask at once, in every good and bad way there is. Each answer is
+// compared with what the model says of the text alone. Afterwards the server
+// holds what it held before: goroutines, threads, files, memory; and does
+// nothing.
+func TestSoak(t *testing.T) {
+	if _, err := os.Stat("/proc/self/status"); err != nil {
+		t.Skip("skipped: no /proc to read the server's memory from")
+	}
+	duration := *soakFor
+	if duration == 0 {
+		duration = soakShort
+	}
+	rng := rand.New(rand.NewPCG(5, 6))
+	k := newTruths(t, append(randomTexts(rng, 60, 25), randomTexts(rng, 6, 400)...), true)
+	s := serveOn(t, t.TempDir())
+	k.fill(t, s.base)
+	http.DefaultClient.CloseIdleConnections()
+
+	// The first fifth is for caches and pools to fill.
+	outcomes := map[string]int{}
+	soak(t, s.base, k, duration/5, 1, outcomes)
+	warm := settled(t, s)
+	soak(t, s.base, k, duration-duration/5, 2, outcomes)
+	after := settled(t, s)
+	time.Sleep(soakIdle)
+	idle := usageOf(t, s.cmd.Process.Pid)
+
+	t.Logf("after %s: %s", duration/5, warm)
+	t.Logf("after %s: %s", duration, after)
+	t.Logf("%s of CPU in %s of doing nothing", idle.cpu-after.cpu, soakIdle)
+	for _, outcome := range slices.Sorted(maps.Keys(outcomes)) {
+		t.Logf("%7d %s", outcomes[outcome], outcome)
+	}
+	if after.resident > warm.resident*13/10 {
+		t.Errorf("memory grew from %d to %d MiB", warm.resident>>20, after.resident>>20)
+	}
+	if after.files > warm.files {
+		t.Errorf("open files grew from %d to %d", warm.files, after.files)
+	}
+	// The Go runtime keeps threads it once needed for calls into C; their number
+	// is bounded by such calls at once.
+	if after.threads > warm.threads+soakClients {
+		t.Errorf("threads grew from %d to %d", warm.threads, after.threads)
+	}
+	if busy := idle.cpu - after.cpu; busy > soakIdle/100 {
+		t.Errorf("an idle server used %s of CPU in %s", busy, soakIdle)
+	}
+
+	fresh := serveOn(t, t.TempDir())
+	want, got := goroutines(t, fresh), goroutines(t, s)
+	t.Logf("goroutines by who started them: %v", got)
+	for by, n := range got {
+		if n > want[by] {
+			t.Errorf("%d goroutines started by %s are left, a fresh server has %d", n, by, want[by])
+		}
+	}
+	for line := range strings.Lines(s.log.String()) {
+		if strings.Contains(line, "level=ERROR") || strings.Contains(line, "panic in handler") {
+			t.Errorf("the server logged %s", line)
+		}
+	}
+}
+
+// soak lets the clients ask for a time.
+func soak(t *testing.T, base string, k *truths, duration time.Duration, seed uint64, outcomes map[string]int) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), duration)
+	defer cancel()
+	var huge sync.Mutex
+	clients := make([]*soakClient, soakClients)
+	var running sync.WaitGroup
+	for i := range clients {
+		clients[i] = &soakClient{
+			base: base, http: &http.Client{Transport: &http.Transport{}}, rng: rand.New(rand.NewPCG(seed, uint64(i))),
+			truths: k, huge: &huge, outcomes: map[string]int{},
+		}
+		running.Go(func() {
+			if err := clients[i].run(ctx); err != nil {
+				t.Errorf("client %d: %v", i, err)
+			}
+		})
+	}
+	running.Wait()
+	for _, c := range clients {
+		for outcome, n := range c.outcomes {
+			outcomes[outcome] += n
+		}
+	}
+}
+
+// settled is what the server holds once it has come to rest.
+func settled(t *testing.T, s *server) usage {
+	t.Helper()
+	// The Go runtime keeps free memory in proportion to what was alive at its last
+	// collection, which may have been in the middle of a large request. The buffers
+	// of these requests are garbage enough to make it collect again.
+	client := &soakClient{base: s.base, http: &http.Client{Transport: &http.Transport{}}}
+	for range 100 {
+		if _, err := client.oversize(t.Context(), question{}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	client.http.CloseIdleConnections()
+
+	const noise = 1 << 20
+	last := usageOf(t, s.cmd.Process.Pid)
+	for range 120 {
+		time.Sleep(time.Second)
+		now := usageOf(t, s.cmd.Process.Pid)
+		if now.cpu-last.cpu <= clockTick && now.files == last.files && last.resident-now.resident < noise {
+			return now
+		}
+		last = now
+	}
+	t.Fatalf("the server does not come to rest: %s", last)
+	return usage{}
+}
+
+var createdBy = regexp.MustCompile(`(?m)^created by (\S+)`)
+
+// goroutines ends the server with SIGQUIT, whereupon the Go runtime prints the
+// stacks of all goroutines, and returns who had started how many of them. Those
+// of the runtime itself come and go.
+func goroutines(t *testing.T, s *server) map[string]int {
+	t.Helper()
+	s.stop(t, syscall.SIGQUIT)
+	_, dump, found := strings.Cut(s.log.String(), "SIGQUIT: quit")
+	if !found {
+		t.Fatalf("no list of goroutines: %s", s.log)
+	}
+	started := map[string]int{}
+	for _, by := range createdBy.FindAllStringSubmatch(dump, -1) {
+		if !strings.HasPrefix(by[1], "runtime.") {
+			started[by[1]]++
+		}
+	}
+	if started["github.com/braid-search/braid/cmd/server.serve"] == 0 {
+		t.Fatalf("the list of goroutines lacks the server's own: %s", dump)
+	}
+	return started
+}

@@ -76,7 +76,11 @@ func (d device) addTo(options *ort.SessionOptions) error {
 	defer func() { _ = cuda.Destroy() }()
 	// The arena's default, to double each time, would hold up to twice what the
 	// largest batch takes.
-	settings := map[string]string{"device_id": strconv.Itoa(d.ordinal), "arena_extend_strategy": "kSameAsRequested"}
+	settings := map[string]string{
+		"device_id":             strconv.Itoa(d.ordinal),
+		"arena_extend_strategy": "kSameAsRequested",
+		"use_tf32":              "0", // float32 is to mean it; graphs in float16 are for speed
+	}
 	if err := cuda.Update(settings); err != nil {
 		return explain(err)
 	}

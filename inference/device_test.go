@@ -287,3 +287,56 @@ func TestHalfPrecisionAndPooling(t *testing.T) {
 		}
 	}
 }
+
+// The float models that set-up makes of the quantised ones for GPUs: float16
+// products change little, padding next to nothing, and both are near the int8
+// model, whose weights they have.
+func TestFloatModels(t *testing.T) {
+	folder := filepath.Join(local, "models-gpu")
+	if _, err := os.Stat(folder); err != nil {
+		t.Skip("skipped: no float models: scripts/setup --gpu makes them")
+	}
+	r := openRuntime(t, Options{})
+	texts := []string{"how do I reset the pump?", words(60), "ERR-104", words(17)}
+	// vectors are those of a model, the texts in runs of their own or in one.
+	vectors := func(folder, name, provider string) [][]float32 {
+		m, err := models.Open(filepath.Join(folder, name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		d, err := r.NewDense(m)
+		if err != nil {
+			t.Fatal(err)
+		}
+		d.head.session.where.provider = provider
+		embeddings, _, err := d.Embed(t.Context(), Request{Texts: texts})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var list [][]float32
+		for _, e := range embeddings {
+			list = append(list, e.Vector)
+		}
+		return list
+	}
+	single := vectors(folder, "bge-small-en-v1.5-fp32", cpuProvider)
+	for _, c := range []struct {
+		what    string
+		got     [][]float32
+		atLeast float64
+	}{
+		{"padded", vectors(folder, "bge-small-en-v1.5-fp32", cudaProvider), 0.999999},
+		{"float16", vectors(folder, "bge-small-en-v1.5-fp16", cpuProvider), 0.9999},
+		{"int8", vectors(filepath.Join(local, "models"), "bge-small-en-v1.5", cpuProvider), 0.97},
+	} {
+		for i := range texts {
+			var dot float64
+			for k, v := range single[i] {
+				dot += float64(v) * float64(c.got[i][k])
+			}
+			if dot < c.atLeast {
+				t.Errorf("%s, text %d: cosine %.7f, want at least %g", c.what, i, dot, c.atLeast)
+			}
+		}
+	}
+}

@@ -24,8 +24,8 @@ import (
 	"github.com/braid-search/braid/search"
 )
 
-// post sends one request and returns the answer, read and closed.
-func post(ctx context.Context, t *testing.T, url, body string) (*http.Response, error) {
+// post sends one request and returns its status and what Retry-After says.
+func post(ctx context.Context, t *testing.T, url, body string) (status int, retryAfter string, err error) {
 	t.Helper()
 	req, err := http.NewRequestWithContext(ctx, http.MethodPost, url, strings.NewReader(body))
 	if err != nil {
@@ -33,9 +33,9 @@ func post(ctx context.Context, t *testing.T, url, body string) (*http.Response, 
 	}
 	resp, err := http.DefaultClient.Do(req)
 	if err != nil {
-		return nil, err
+		return 0, "", err
 	}
-	return resp, resp.Body.Close()
+	return resp.StatusCode, resp.Header.Get("Retry-After"), resp.Body.Close()
 }
 
 // families scrapes /metrics with the parser of Prometheus.
@@ -156,7 +156,7 @@ func fillQueue(ctx context.Context, t *testing.T, base string) <-chan error {
 	}
 	done := make(chan error, 1)
 	go func() {
-		_, err := post(ctx, t, base+"/embed", string(body))
+		_, _, err := post(ctx, t, base+"/embed", string(body))
 		done <- err
 	}()
 	for models.Info().Queue.QueryTokens == 0 {
@@ -193,28 +193,28 @@ func TestOverload(t *testing.T) {
 	defer stop()
 	first := fillQueue(ctx, t, base)
 	small := `{"inputs":"` + strings.Repeat("water ", 300) + `"}`
-	resp, err := post(ctx, t, base+"/embed", small)
+	status, retryAfter, err := post(ctx, t, base+"/embed", small)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if resp.StatusCode != http.StatusTooManyRequests {
-		t.Fatalf("status %d with %d tokens waiting", resp.StatusCode, models.Info().Queue.QueryTokens)
+	if status != http.StatusTooManyRequests {
+		t.Fatalf("status %d with %d tokens waiting", status, models.Info().Queue.QueryTokens)
 	}
 	// Ingestion waits instead.
 	mustCall(t, "PUT", base+"/v1/collections/t", "", nil)
 	mustCall(t, "POST", base+"/v1/collections/t/documents", docs, nil)
-	for resp.StatusCode == http.StatusTooManyRequests {
-		seconds, err := strconv.Atoi(resp.Header.Get("Retry-After"))
+	for status == http.StatusTooManyRequests {
+		seconds, err := strconv.Atoi(retryAfter)
 		if err != nil || seconds < 1 || seconds > 60 {
-			t.Fatalf("Retry-After is %q", resp.Header.Get("Retry-After"))
+			t.Fatalf("Retry-After is %q", retryAfter)
 		}
 		time.Sleep(time.Duration(seconds) * time.Second)
-		if resp, err = post(ctx, t, base+"/embed", small); err != nil {
+		if status, retryAfter, err = post(ctx, t, base+"/embed", small); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if resp.StatusCode != http.StatusOK {
-		t.Errorf("after the wait: %d", resp.StatusCode)
+	if status != http.StatusOK {
+		t.Errorf("after the wait: %d", status)
 	}
 	if err := <-first; err != nil {
 		t.Error(err)

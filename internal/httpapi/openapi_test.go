@@ -274,7 +274,7 @@ func TestContractFindsFaults(t *testing.T) {
 		w.Header().Set("Content-Type", mediaType)
 		w.Header().Set("X-Request-Id", "r")
 		w.WriteHeader(status)
-		w.WriteString(body)
+		_, _ = w.WriteString(body) // a recorder takes all
 		return w
 	}
 	const jsonType = "application/json; charset=utf-8"

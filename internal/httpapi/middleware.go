@@ -49,7 +49,11 @@ func (s *Server) observe(c *gin.Context) {
 	}
 	if value, known := c.Get(spentKey); known {
 		use := value.(spent)
-		attrs = append(attrs, slog.Int("tokens", use.tokens), slog.Float64("queue_ms", milliseconds(use.queue)))
+		attrs = append(attrs, slog.Int("tokens", use.tokens))
+		if use.queue > 0 {
+			s.opts.Metrics.Queued(c.FullPath(), use.queue)
+			attrs = append(attrs, slog.Float64("queue_ms", milliseconds(use.queue)))
+		}
 	}
 	if err := c.Errors.Last(); err != nil {
 		attrs = append(attrs, slog.String("code", string(braid.CodeOf(err.Err))), slog.String("err", chain(err.Err)))
@@ -67,7 +71,7 @@ const spentKey = "spent"
 
 type spent struct {
 	tokens int
-	queue  time.Duration
+	queue  time.Duration // 0 where it is not known
 }
 
 // chain is the text of err and of those of its causes that the text leaves out.

@@ -110,6 +110,8 @@ func TestMetricsAfterRealRequests(t *testing.T) {
 		{"braid_http_requests_total", []string{"route", "/embed", "status", "400"}, 3},
 		{"braid_http_requests_total", []string{"route", "none", "status", "404"}, 1},
 		{"braid_http_request_duration_seconds", []string{"route", "/embed"}, 4},
+		{"braid_http_request_queue_duration_seconds", []string{"route", "/v1/collections/:name/search"}, 1}, // lexical does not wait
+		{"braid_http_request_queue_duration_seconds", []string{"route", "/embed"}, 1},
 		{"braid_inference_requests_total", []string{"model", testenv.Dense, "code", "ok"}, 3}, // documents, query, /embed
 		{"braid_inference_requests_total", []string{"model", testenv.Sparse, "code", "ok"}, 2},
 		{"braid_inference_requests_total", []string{"model", testenv.Reranker, "code", "ok"}, 2},
@@ -265,20 +267,20 @@ func TestOneLogLineARequest(t *testing.T) {
 	c := base + "/v1/collections/t"
 	requests := []struct {
 		method, url, body, route string
-		tokens                   bool
+		tokens, queue            bool
 	}{
-		{"PUT", c, "", "/v1/collections/:name", false},
-		{"POST", c + "/documents", `{"id":"a","title":"` + private + `","text":"` + private + `","payload":{"k":"` + private + `"}}`, "/v1/collections/:name/documents", true},
-		{"POST", c + "/documents", `{"id":"b","text":"` + private + `"}` + "\n" + `{"id":"c","text":` + private + `}`, "/v1/collections/:name/documents", false},
-		{"POST", c + "/search", `{"query":"` + private + `"}`, "/v1/collections/:name/search", true},
-		{"POST", c + "/search?q=" + private, `{"query":"` + private + `","limit":0}`, "/v1/collections/:name/search", false},
-		{"POST", base + "/v1/embeddings", `{"input":["` + private + `"]}`, "/v1/embeddings", true},
-		{"POST", base + "/v1/embeddings", `{"input":["` + private + `",""]}`, "/v1/embeddings", false},
-		{"POST", base + "/v1/sparse-embeddings", `{"input":"` + private + `"}`, "/v1/sparse-embeddings", true},
-		{"POST", base + "/rerank", `{"query":"` + private + `","texts":["` + private + `"]}`, "/rerank", true},
-		{"POST", base + "/embed", `{"inputs":"` + strings.Repeat(private+" ", 600) + `","truncate":false}`, "/embed", false},
-		{"GET", base + "/info", "", "/info", false},
-		{"GET", base + "/healthz", "", "/healthz", false},
+		{"PUT", c, "", "/v1/collections/:name", false, false},
+		{"POST", c + "/documents", `{"id":"a","title":"` + private + `","text":"` + private + `","payload":{"k":"` + private + `"}}`, "/v1/collections/:name/documents", true, false},
+		{"POST", c + "/documents", `{"id":"b","text":"` + private + `"}` + "\n" + `{"id":"c","text":` + private + `}`, "/v1/collections/:name/documents", false, false},
+		{"POST", c + "/search", `{"query":"` + private + `"}`, "/v1/collections/:name/search", true, true},
+		{"POST", c + "/search?q=" + private, `{"query":"` + private + `","limit":0}`, "/v1/collections/:name/search", false, false},
+		{"POST", base + "/v1/embeddings", `{"input":["` + private + `"]}`, "/v1/embeddings", true, true},
+		{"POST", base + "/v1/embeddings", `{"input":["` + private + `",""]}`, "/v1/embeddings", false, false},
+		{"POST", base + "/v1/sparse-embeddings", `{"input":"` + private + `"}`, "/v1/sparse-embeddings", true, true},
+		{"POST", base + "/rerank", `{"query":"` + private + `","texts":["` + private + `"]}`, "/rerank", true, true},
+		{"POST", base + "/embed", `{"inputs":"` + strings.Repeat(private+" ", 600) + `","truncate":false}`, "/embed", false, false},
+		{"GET", base + "/info", "", "/info", false, false},
+		{"GET", base + "/healthz", "", "/healthz", false, false},
 	}
 	for _, r := range requests {
 		call(t, r.method, r.url, r.body)
@@ -306,8 +308,8 @@ func TestOneLogLineARequest(t *testing.T) {
 		if entry.Msg != "request" || entry.Method != want.method || entry.Route != want.route || entry.RequestID == "" || entry.Status < 200 || entry.TookMS <= 0 {
 			t.Errorf("line %s", line)
 		}
-		if (entry.Tokens > 0) != want.tokens || (entry.QueueMS != nil) != want.tokens {
-			t.Errorf("tokens %d, queue %v, want some: %v, in %s", entry.Tokens, entry.QueueMS, want.tokens, line)
+		if (entry.Tokens > 0) != want.tokens || (entry.QueueMS != nil) != want.queue {
+			t.Errorf("tokens %d (some wanted: %v), queue %v (wanted: %v) in %s", entry.Tokens, want.tokens, entry.QueueMS, want.queue, line)
 		}
 		switch {
 		case want.route == "/info":

@@ -20,6 +20,7 @@ type Metrics struct {
 
 	requests *prometheus.CounterVec
 	answered *prometheus.HistogramVec
+	waited   *prometheus.HistogramVec
 
 	calls     *prometheus.CounterVec
 	rejected  *prometheus.CounterVec
@@ -51,6 +52,7 @@ func New() *Metrics {
 
 		requests: r.counter("braid_http_requests_total", "Requests answered.", "route", "method", "status"),
 		answered: r.histogram("braid_http_request_duration_seconds", "Time from a request's header to the end of its answer.", seconds, "route"),
+		waited:   r.histogram("braid_http_request_queue_duration_seconds", "Time a request's texts waited for a slot, of answered requests that ran a model; of a search the longest of its encoders.", short, "route"),
 
 		calls:     r.counter("braid_inference_requests_total", "Calls to a model, self-tests included; code is ok or that of the error.", "model", "code"),
 		rejected:  r.counter("braid_inference_rejected_total", "Calls refused because the lane's queue was full.", "model", "lane"),
@@ -103,6 +105,11 @@ func (m *Metrics) Request(route, method string, status int, took time.Duration) 
 	}
 	m.requests.WithLabelValues(route, method, strconv.Itoa(status)).Inc()
 	m.answered.WithLabelValues(route).Observe(took.Seconds())
+}
+
+// Queued counts how long an answered request waited for its models.
+func (m *Metrics) Queued(route string, wait time.Duration) {
+	m.waited.WithLabelValues(route).Observe(wait.Seconds())
 }
 
 // ObserveCall counts a call to a model.

@@ -76,6 +76,7 @@ func TestCounters(t *testing.T) {
 	m.ObserveCall(inference.CallReport{Model: "b", Err: context.Canceled})
 	m.ObserveRun(inference.RunReport{Model: "a", Items: 2, Tokens: 64, Took: time.Second})
 	m.Request("/embed", "POST", 200, time.Second)
+	m.Queued("/embed", 250*time.Millisecond)
 	m.Request("", "BREW", 404, time.Second)
 	m.Search(&search.Response{Timings: search.Timings{Rerank: 1500, Total: 2000}, Degraded: []search.Degradation{{Stage: "sparse"}}})
 
@@ -101,6 +102,7 @@ func TestCounters(t *testing.T) {
 		"braid_inference_run_duration_seconds_sum{model=a}":              1,
 		"braid_http_requests_total{method=POST,route=/embed,status=200}": 1,
 		"braid_http_requests_total{method=other,route=none,status=404}":  1,
+		"braid_http_request_queue_duration_seconds_sum{route=/embed}":    0.25,
 		"braid_http_request_duration_seconds_count{route=/embed}":        1,
 		"braid_search_stage_duration_seconds_sum{stage=rerank}":          1.5,
 		"braid_search_stage_duration_seconds_count{stage=total}":         1,

@@ -29,7 +29,7 @@ type Document struct {
 	// Text is what is searched. A document has a title or a text, or both.
 	Text string `json:"text"`
 	// Payload is a JSON object returned with every hit as it was sent, keys in
-	// order and numbers with all their digits; nil means none.
+	// order and numbers with all their digits, but for white space; nil means none.
 	Payload json.RawMessage `json:"payload,omitempty"`
 }
 

@@ -82,11 +82,18 @@ func TestModelSwitchedOffDegrades(t *testing.T) {
 	if len(asked.Degraded) != 2 || asked.Degraded[1].Stage != "rerank" {
 		t.Errorf("a rerank that was asked for is missing silently: %+v", asked.Degraded)
 	}
-	if _, err := s.Ingest(t.Context(), "t", pumps, nil); braid.CodeOf(err) != braid.Unavailable {
+	if got, err := s.Ingest(t.Context(), "t", pumps, nil); err != nil || got.Unchanged != len(pumps) {
+		t.Errorf("what is stored needs no model: %+v, %v", got, err)
+	}
+	if _, err := s.Ingest(t.Context(), "t", []braid.Document{{ID: "new", Text: "text"}}, nil); braid.CodeOf(err) != braid.Unavailable {
 		t.Errorf("ingestion without the sparse model: %v", err)
 	}
-	if _, _, err := s.Create(t.Context(), "t"); braid.CodeOf(err) != braid.Conflict {
-		t.Errorf("creating the collection anew for other models: %v", err)
+	if _, created, err := s.Create(t.Context(), "t"); created || err != nil {
+		t.Errorf("a collection with a branch more than the loaded models is there: %v, %v", created, err)
+	}
+	bounded := ask(t, s, search.Request{Query: "inlet pressure", Rerank: ptr(true), MinScore: ptr(0.5)})
+	if last := bounded.Degraded[len(bounded.Degraded)-1]; last.Stage != "min_score" || len(bounded.Hits) != len(asked.Hits) {
+		t.Errorf("a threshold on probabilities, without any: %d hits, %+v", len(bounded.Hits), bounded.Degraded)
 	}
 	// A collection made without the model does not miss it.
 	if _, _, err := s.Create(t.Context(), "two"); err != nil {
@@ -111,6 +118,9 @@ func TestOtherModelsVectorsAreRefused(t *testing.T) {
 	other := heads
 	other.DenseRef.Digest = "0000"
 	s := search.New(e, other, nil)
+	if _, _, err := s.Create(t.Context(), "t"); braid.CodeOf(err) != braid.Conflict {
+		t.Errorf("create: %v", err)
+	}
 	if _, err := s.Search(t.Context(), "t", search.Request{Query: "x", Mode: search.ModeDense}); braid.CodeOf(err) != braid.Conflict {
 		t.Errorf("search: %v", err)
 	}

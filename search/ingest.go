@@ -1,9 +1,11 @@
 package search
 
 import (
+	"bytes"
 	"context"
 	"crypto/sha256"
 	"encoding/binary"
+	"encoding/json"
 	"errors"
 	"fmt"
 
@@ -57,15 +59,12 @@ func (s *Service) Ingest(ctx context.Context, name string, docs []braid.Document
 	if err := validateAll(docs); err != nil {
 		return total, err
 	}
-	if err := s.canIngest(c.Info().Schema); err != nil {
-		return total, err
-	}
 	for len(docs) > 0 {
 		n := min(IngestBatch, len(docs))
 		result, err := s.ingestBatch(ctx, c, docs[:n])
 		total.Add(result)
 		if err != nil {
-			return total, fmt.Errorf("%w (%d documents of this call are stored; sending all of them again is safe)", err, total.Stored())
+			return total, err
 		}
 		if progress != nil {
 			progress(total)
@@ -112,7 +111,8 @@ func (s *Service) canIngest(schema index.Schema) error {
 	return nil
 }
 
-// ingestBatch stores one batch. The result is empty after an error.
+// ingestBatch stores one batch. After an error the result counts the documents
+// that had been stored before with the same content.
 func (s *Service) ingestBatch(ctx context.Context, c index.Collection, docs []braid.Document) (IngestResult, error) {
 	schema := c.Info().Schema
 	ids := make([]string, len(docs))
@@ -126,6 +126,7 @@ func (s *Service) ingestBatch(ctx context.Context, c index.Collection, docs []br
 	var result IngestResult
 	var entries []index.Entry
 	for i, d := range docs {
+		d.Payload = compact(d.Payload)
 		sum := s.fingerprint(d, schema)
 		if stored[i].OK && stored[i].Sum == sum {
 			result.Unchanged++
@@ -136,13 +137,16 @@ func (s *Service) ingestBatch(ctx context.Context, c index.Collection, docs []br
 	if len(entries) == 0 {
 		return result, nil
 	}
+	if err := s.canIngest(schema); err != nil {
+		return result, err
+	}
 	usage, err := s.encode(ctx, schema, entries)
 	if err != nil {
-		return IngestResult{}, err
+		return result, err
 	}
 	written, err := c.Write(ctx, index.Batch{Upserts: entries})
 	if err != nil {
-		return IngestResult{}, err
+		return result, err
 	}
 	result.Add(usage)
 	result.Created, result.Replaced = written.Created, written.Replaced
@@ -207,6 +211,19 @@ func (s *Service) encode(ctx context.Context, schema index.Schema, entries []ind
 // the loaded reranker. Without them the reranker tokenises passages itself.
 func (s *Service) keepsTokens(schema index.Schema) bool {
 	return s.models.Pair != nil && schema.Pair == s.models.PairRef
+}
+
+// compact returns a valid JSON value without the white space between its parts,
+// so that the same payload is the same content however it was written.
+func compact(payload json.RawMessage) json.RawMessage {
+	if payload == nil {
+		return nil
+	}
+	var b bytes.Buffer
+	if json.Compact(&b, payload) != nil {
+		return payload // not JSON: Document.Validate has refused it before
+	}
+	return b.Bytes()
 }
 
 // fingerprint identifies the content of a document together with all that

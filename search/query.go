@@ -53,6 +53,11 @@ func (s *Service) Search(ctx context.Context, name string, req Request) (*Respon
 	if p.rerank {
 		hits = s.rerank(ctx, c.Info(), p, hits, tokens, answer)
 	}
+	if p.MinScore != nil && p.rerank && len(hits) > 0 && answer.Reranked == 0 {
+		answer.Degraded = append(answer.Degraded, Degradation{Stage: "min_score", Code: braid.Unavailable,
+			Message: "min_score was not applied: it is compared with the reranker's probabilities, and there are none"})
+		p.MinScore = nil
+	}
 	answer.Hits = page(p, hits)
 	answer.Timings.Total = milliseconds(time.Since(start))
 	if ctx.Err() == context.Canceled {

@@ -62,8 +62,8 @@ func New(engine index.Engine, models Models, log *slog.Logger) *Service {
 }
 
 // Create makes an empty collection for the loaded models. created is false when
-// a collection of that name made for the same models exists already, which is
-// not an error; one made for other models is a braid.Conflict.
+// a collection of that name exists already, which is not an error unless its
+// vectors are of other models than the loaded ones: that is a braid.Conflict.
 func (s *Service) Create(ctx context.Context, name string) (info index.Info, created bool, err error) {
 	schema := s.schema()
 	c, err := s.engine.Create(ctx, name, schema)
@@ -77,10 +77,16 @@ func (s *Service) Create(ctx context.Context, name string) (info index.Info, cre
 	if openErr != nil {
 		return index.Info{}, false, err
 	}
-	if have := c.Info().Schema; have != schema {
-		return index.Info{}, false, braid.Errorf(braid.Conflict,
-			"collection %q exists and was made for other models (dense %q, sparse %q, reranker %q): choose another name, delete it, or start with its models",
-			name, have.Dense.Name, have.Sparse.Name, have.Pair.Name)
+	have := c.Info().Schema
+	for _, m := range []struct {
+		role         string
+		made, loaded index.ModelRef
+	}{{"dense", have.Dense, schema.Dense}, {"sparse", have.Sparse, schema.Sparse}} {
+		if m.made != m.loaded && m.made.Name != "" && m.loaded.Name != "" {
+			return index.Info{}, false, braid.Errorf(braid.Conflict,
+				"collection %q exists and was made for the %s model %q (%.12s), loaded is %q (%.12s): choose another name, delete it, or start with its model",
+				name, m.role, m.made.Name, m.made.Digest, m.loaded.Name, m.loaded.Digest)
+		}
 	}
 	return c.Info(), false, nil
 }
@@ -174,7 +180,7 @@ func (s *Service) fitsSparse(schema index.Schema) error {
 
 // Degradation says what an answer had to do without, and why.
 type Degradation struct {
-	// Stage is the branch ("dense", "sparse", "lexical") or "rerank".
+	// Stage is the branch ("dense", "sparse", "lexical"), "rerank" or "min_score".
 	Stage   string     `json:"stage"`
 	Code    braid.Code `json:"code"`
 	Message string     `json:"message"`

@@ -280,6 +280,11 @@ func TestUnchangedDocumentsAreNotEncodedAgain(t *testing.T) {
 	if got := ingest(t, s, pumps...); got != (search.IngestResult{Unchanged: len(pumps)}) {
 		t.Errorf("second time: %+v", got)
 	}
+	spaced := slices.Clone(pumps)
+	spaced[0].Payload = json.RawMessage("{ \"kind\": \"how-to\",\n \"page\": 12345678901234567890 }")
+	if got := ingest(t, s, spaced...); got.Unchanged != len(pumps) {
+		t.Errorf("white space in a payload: %+v", got)
+	}
 	changed := slices.Clone(pumps)
 	changed[1].Text += " Check the strainer."
 	changed[0].Payload = json.RawMessage(`{"kind":"manual"}`)

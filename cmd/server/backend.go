@@ -43,7 +43,9 @@ func (c backendConfig) open(ctx context.Context, stderr io.Writer) (backend, err
 		}
 		return client, nil
 	}
-	l, err := openLocal(ctx, c.localConfig, slog.New(slog.NewTextHandler(stderr, &slog.HandlerOptions{Level: slog.LevelWarn})))
+	// A degraded answer says so itself; what is left for the log are faults.
+	log := slog.New(slog.NewTextHandler(stderr, &slog.HandlerOptions{Level: slog.LevelError}))
+	l, err := openLocal(ctx, c.localConfig, log, stderr)
 	if err != nil {
 		return nil, err
 	}

@@ -149,6 +149,9 @@ func TestBadInputIsExplained(t *testing.T) {
 		}
 		return file
 	}
+	if err := os.Mkdir(filepath.Join(dir, "data"), 0o700); err != nil {
+		t.Fatal(err)
+	}
 	good := write("good.jsonl", `{"id":"a","text":"valve"}`)
 	lines := strings.Repeat(`{"id":"%","text":"x"}`+"\n", 20)
 	for i := 1; i <= 20; i++ {
@@ -204,6 +207,67 @@ func TestStandardInput(t *testing.T) {
 	stdout, stderr, code := execute(t, `[{"id":"a","text":"valve"},{"id":"b","text":"seal"}]`, "index", "-", "--data", data)
 	if code != 0 || !strings.Contains(stdout, "2 new") {
 		t.Errorf("exit %d: %s%s", code, stdout, stderr)
+	}
+}
+
+func TestSearchNeedsAFolder(t *testing.T) {
+	data := filepath.Join(t.TempDir(), "typo")
+	_, stderr, code := execute(t, "", "search", "x", "--data", data)
+	if _, err := os.Stat(data); code != 1 || !strings.Contains(stderr, "no data folder") || err == nil {
+		t.Errorf("exit %d: %s (stat: %v)", code, stderr, err)
+	}
+}
+
+func TestDocumentsDoNotSteerTheTerminal(t *testing.T) {
+	data := t.TempDir()
+	if _, stderr, code := execute(t, `{"id":"a","title":"red \u001b[31m title \u202e","text":"valve \u001b]0;owned\u0007"}`, "index", "-", "--data", data); code != 0 {
+		t.Fatal(stderr)
+	}
+	for _, flag := range []string{"--compare", "--limit=1"} {
+		if out := mustExecute(t, "search", "valve", "--data", data, flag); strings.ContainsAny(out, "\x1b\x07\u202e") || !strings.Contains(out, "red") {
+			t.Errorf("%s printed %q", flag, out)
+		}
+	}
+}
+
+func TestWhatIsStoredNeedsNoModel(t *testing.T) {
+	data, file := t.TempDir(), corpus(t, 3)
+	mustExecute(t, "index", file, "--data", data)
+	if out := mustExecute(t, "index", file, "--data", data, "--reranker", "none", "--sparse", "none"); !strings.Contains(out, "3 unchanged") {
+		t.Errorf("index printed %s", out)
+	}
+	mustExecute(t, "eval", "demo", "--data", data, "--modes", "lexical")
+	stdout, stderr, code := execute(t, "", "eval", "demo", "--data", data, "--dense", "none", "--sparse", "none", "--reranker", "none")
+	if code != 0 || !strings.Contains(stdout, "lexical") || strings.Contains(stdout, "hybrid+rerank") || !strings.Contains(stderr, "mode hybrid+rerank is left out") {
+		t.Errorf("exit %d: %s%s", code, stdout, stderr)
+	}
+	if _, stderr, code := execute(t, "", "eval", "demo", "--data", data, "--reranker", "none", "--modes", "hybrid+rerank"); code != 1 || !strings.Contains(stderr, "reranker") {
+		t.Errorf("a mode that was asked for: exit %d: %s", code, stderr)
+	}
+}
+
+func TestInterruptWhileStandardInputWaits(t *testing.T) {
+	cmd := program(t.Context(), "index", "-", "--data", t.TempDir())
+	stdin, err := cmd.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer stdin.Close()
+	var stderr bytes.Buffer
+	cmd.Stderr = &stderr
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := io.WriteString(stdin, `{"id":"a","text":"x"}`+"\n"); err != nil {
+		t.Fatal(err)
+	}
+	time.Sleep(300 * time.Millisecond) // so that it waits for more
+	if err := cmd.Process.Signal(os.Interrupt); err != nil {
+		t.Fatal(err)
+	}
+	_ = cmd.Wait() // interrupted
+	if code := cmd.ProcessState.ExitCode(); code != 130 || !strings.Contains(stderr.String(), "nothing was stored") {
+		t.Errorf("exit %d: %s", code, stderr.String())
 	}
 }
 

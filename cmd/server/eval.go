@@ -61,12 +61,20 @@ queries, for every mode.`,
 				return err
 			}
 			results := map[string]eval.Result{}
+			var measured []way
 			for _, w := range chosen {
-				if results[w.name], err = evaluate(cmd.Context(), b, f.collection, dataset, w, req, cmd.ErrOrStderr()); err != nil {
+				result, err := evaluate(cmd.Context(), b, f.collection, dataset, w, req, cmd.ErrOrStderr())
+				if code := braid.CodeOf(err); len(modes) == 0 && err != nil && (code == braid.Unavailable || code == braid.InvalidArgument) {
+					_, _ = fmt.Fprintf(cmd.ErrOrStderr(), "braid: mode %s is left out: %v\n", w.name, err)
+					continue
+				}
+				if err != nil {
 					return fmt.Errorf("mode %s: %w", w.name, err)
 				}
+				results[w.name] = result
+				measured = append(measured, w)
 			}
-			return printReport(cmd.OutOrStdout(), dataset.Report(results), chosen, f.asJSON)
+			return printReport(cmd.OutOrStdout(), dataset.Report(results), measured, f.asJSON)
 		},
 	}
 	cfg.register(cmd)

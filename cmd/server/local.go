@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"log/slog"
 	"os"
@@ -53,14 +54,14 @@ type local struct {
 
 // openLocal opens the data folder, then loads and tests the models. The folder
 // comes first: that it is in use by another process shows at once.
-func openLocal(ctx context.Context, cfg localConfig, log *slog.Logger) (_ *local, err error) {
+func openLocal(ctx context.Context, cfg localConfig, log *slog.Logger, stderr io.Writer) (_ *local, err error) {
 	l := &local{}
 	defer func() {
 		if err != nil {
 			err = errors.Join(err, l.Close())
 		}
 	}()
-	if l.engine, err = embedded.Open(ctx, cfg.data, embedded.Options{Log: log}); err != nil {
+	if l.engine, err = openEngine(ctx, cfg.data, log, stderr); err != nil {
 		return nil, err
 	}
 	if err := l.load(cfg); err != nil {
@@ -72,6 +73,34 @@ func openLocal(ctx context.Context, cfg localConfig, log *slog.Logger) (_ *local
 	}
 	l.Service = search.New(l.engine, l.set.Search(), log)
 	return l, nil
+}
+
+// openEngine opens the data folder; a long opening shows how far it is.
+func openEngine(ctx context.Context, dir string, log *slog.Logger, stderr io.Writer) (*embedded.Engine, error) {
+	var bar *progress
+	var collection string
+	var done int
+	engine, err := embedded.Open(ctx, dir, embedded.Options{Log: log, Progress: func(p embedded.Progress) {
+		if bar == nil || p.Collection != collection {
+			bar.finish()
+			bar, collection, done = newProgress(stderr, "opening "+p.Collection, p.Total), p.Collection, 0
+		}
+		bar.add(p.Done - done)
+		done = p.Done
+	}})
+	bar.finish()
+	if braid.CodeOf(err) == braid.Conflict {
+		return nil, fmt.Errorf("%w; a running server is reached with --server URL", err)
+	}
+	return engine, err
+}
+
+// lostCommits is how many acknowledged writes the data folder had lost.
+func (l *local) lostCommits() uint64 {
+	if loss := l.engine.Loss(); loss != nil {
+		return loss.Commits
+	}
+	return 0
 }
 
 // load opens the runtime and the models that are not switched off.

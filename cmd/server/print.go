@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 	"text/tabwriter"
+	"unicode"
 	"unicode/utf8"
 
 	"github.com/braid-search/braid"
@@ -22,8 +23,19 @@ type printer struct {
 
 func (p *printer) line(format string, args ...any) {
 	if p.err == nil {
-		_, p.err = fmt.Fprintf(p.out, format+"\n", args...)
+		_, p.err = fmt.Fprintln(p.out, harmless(fmt.Sprintf(format, args...)))
 	}
+}
+
+// harmless keeps what documents say from steering the terminal they are shown
+// on: control characters and those that change the direction of writing.
+func harmless(text string) string {
+	return strings.Map(func(r rune) rune {
+		if r != '\n' && (unicode.IsControl(r) || unicode.Is(unicode.Bidi_Control, r)) {
+			return unicode.ReplacementChar
+		}
+		return r
+	}, text)
 }
 
 // json prints v on one line.
@@ -238,7 +250,7 @@ func (p *printer) table(columns [][]string) {
 			if row < len(c) {
 				cell = c[row]
 			}
-			_, _ = fmt.Fprintf(w, "  %s\t", cell) // buffered: Flush reports
+			_, _ = fmt.Fprintf(w, "  %s\t", harmless(cell)) // buffered: Flush reports
 		}
 		_, _ = fmt.Fprintln(w)
 	}

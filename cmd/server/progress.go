@@ -17,20 +17,28 @@ type progress struct {
 }
 
 func newProgress(stderr io.Writer, what string, total int) *progress {
+	return show(stderr, what, int64(total), progressbar.OptionShowCount(), progressbar.OptionShowIts())
+}
+
+// newByteProgress counts bytes instead of pieces.
+func newByteProgress(stderr io.Writer, what string, total int64) *progress {
+	return show(stderr, what, total, progressbar.OptionShowBytes(true))
+}
+
+func show(stderr io.Writer, what string, total int64, count ...progressbar.Option) *progress {
 	file, ok := stderr.(*os.File)
 	if !ok || !term.IsTerminal(int(file.Fd())) {
 		return &progress{}
 	}
-	return &progress{begun: time.Now(), bar: progressbar.NewOptions(total,
+	options := append(count,
 		progressbar.OptionSetWriter(stderr),
 		progressbar.OptionSetDescription(what),
 		progressbar.OptionSetVisibility(false),
-		progressbar.OptionShowCount(),
-		progressbar.OptionShowIts(),
 		progressbar.OptionSetPredictTime(true),
 		progressbar.OptionThrottle(100*time.Millisecond),
 		progressbar.OptionClearOnFinish(),
-	)}
+	)
+	return &progress{begun: time.Now(), bar: progressbar.NewOptions64(total, options...)}
 }
 
 func (p *progress) add(n int) {
@@ -43,8 +51,9 @@ func (p *progress) add(n int) {
 	_ = p.bar.Add(n) // a bar that cannot be drawn is no reason to stop
 }
 
+// finish takes the bar off the screen; p may be nil.
 func (p *progress) finish() {
-	if p.bar != nil {
+	if p != nil && p.bar != nil {
 		_ = p.bar.Finish()
 	}
 }

@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"strconv"
 	"strings"
@@ -59,6 +60,9 @@ fusion put it, what the cross-encoder said, and what each stage cost.
 			req, err := f.request(cmd.Flags())
 			if err != nil {
 				return err
+			}
+			if _, missing := os.Stat(cfg.data); cfg.server == "" && errors.Is(missing, fs.ErrNotExist) {
+				return braid.Errorf(braid.NotFound, "there is no data folder %q: index first, or name the folder with --data or a server with --server", cfg.data)
 			}
 			b, err := cfg.open(cmd.Context(), cmd.ErrOrStderr())
 			if err != nil {

@@ -7,6 +7,9 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"os"
+	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -22,7 +25,8 @@ const (
 	readTimeout       = 5 * time.Minute // for the whole request; large uploads on slow lines
 	idleTimeout       = 2 * time.Minute
 	// readyInterval bounds how often /readyz runs a real inference.
-	readyInterval = 5 * time.Second
+	readyInterval   = 5 * time.Second
+	selfTestTimeout = 20 * time.Second
 )
 
 type serveConfig struct {
@@ -72,7 +76,7 @@ func serve(ctx context.Context, cfg serveConfig, log *slog.Logger) (err error) {
 	begun := time.Now()
 	counted := metrics.New()
 	cfg.observer = counted
-	l, err := openLocal(ctx, cfg.localConfig, log)
+	l, err := openLocal(ctx, cfg.localConfig, log, os.Stderr)
 	if err != nil {
 		return err
 	}
@@ -87,7 +91,7 @@ func serve(ctx context.Context, cfg serveConfig, log *slog.Logger) (err error) {
 	handler := httpapi.New(httpapi.Options{
 		Search:        l.Service,
 		Models:        l.set,
-		Ready:         l.readiness(ctx, readyInterval),
+		Ready:         l.readiness(readyInterval),
 		Info:          l.info(begun),
 		Log:           log,
 		Metrics:       counted,
@@ -126,30 +130,37 @@ func serve(ctx context.Context, cfg serveConfig, log *slog.Logger) (err error) {
 	return nil
 }
 
-// readiness reports why requests cannot be served: the process is stopping, or a
-// model fails its self-test, which runs at most once per interval.
-func (l *local) readiness(stopping context.Context, interval time.Duration) func(context.Context) error {
+// readiness reports why requests cannot be served: a model fails its self-test,
+// which runs at most once per interval. It tells broken from busy: while work
+// waits for the models, and when the test does not get its turn, the last verdict
+// stands. The test is nobody's request, so that a prober who leaves does not end
+// it.
+func (l *local) readiness(interval time.Duration) func(context.Context) error {
 	type verdict struct {
 		at  time.Time
 		err error
 	}
-	last := make(chan verdict, 1)   // holds the latest verdict; taking it is the lock
-	last <- verdict{at: time.Now()} // start-up has just tested
+	var last atomic.Pointer[verdict]
+	last.Store(&verdict{at: time.Now()}) // start-up has just tested
+	var testing sync.Mutex
 	return func(ctx context.Context) error {
-		if stopping.Err() != nil {
-			return braid.Errorf(braid.Unavailable, "the server is stopping")
+		v := last.Load()
+		if time.Since(v.at) < interval || !testing.TryLock() {
+			return v.err
 		}
-		var v verdict
-		select {
-		case v = <-last:
-		case <-ctx.Done():
-			return ctx.Err()
+		defer testing.Unlock()
+		if q := l.runtime.Info().Queue; q.QueryTokens+q.BulkTokens > 0 {
+			return v.err
 		}
-		if time.Since(v.at) >= interval {
-			v = verdict{err: l.runtime.SelfTest(ctx), at: time.Now()}
+		own, cancel := context.WithTimeout(context.WithoutCancel(ctx), selfTestTimeout)
+		defer cancel()
+		err := l.runtime.SelfTest(own)
+		switch braid.CodeOf(err) {
+		case braid.Overloaded, braid.DeadlineExceeded:
+			return v.err
 		}
-		last <- v
-		return v.err
+		last.Store(&verdict{at: time.Now(), err: err})
+		return err
 	}
 }
 
@@ -164,7 +175,7 @@ func (l *local) info(begun time.Time) func(context.Context) (httpapi.Info, error
 			Version: version,
 			Runtime: l.runtime.Info(),
 			Uptime:  time.Since(begun).Seconds(),
-			Data:    httpapi.DataFolder{Collections: len(collections)},
+			Data:    httpapi.DataFolder{Collections: len(collections), LostCommits: l.lostCommits()},
 		}
 		for _, c := range collections {
 			info.Data.Documents += c.Documents

@@ -13,21 +13,22 @@ import (
 )
 
 // MaxDocumentBytes bounds the JSON of one document: the largest text with half
-// of it escaped, its payload and title. Longer input is refused unread.
+// of it escaped, its payload and title. A longer line is refused unread, a longer
+// element of an array as soon as it was read.
 const MaxDocumentBytes = 16 << 20
 
 // Reader reads documents one after the other. It is not safe for concurrent use.
 type Reader struct {
 	in    *bufio.Reader
-	array *json.Decoder     // set when the input is an array
-	seen  map[string]string // id → place of its first use
-	count int               // documents read, or lines in NDJSON
+	array *json.Decoder  // set when the input is an array
+	seen  map[string]int // id → count at its first use
+	count int            // documents read, or lines in NDJSON
 	begun bool
 }
 
 // NewReader returns a Reader of r, which stays the caller's to close.
 func NewReader(r io.Reader) *Reader {
-	return &Reader{in: bufio.NewReaderSize(r, 64<<10), seen: map[string]string{}}
+	return &Reader{in: bufio.NewReaderSize(r, 64<<10), seen: map[string]int{}}
 }
 
 // wire is a document as it is sent. BEIR's "_id" and "metadata" are accepted for
@@ -90,9 +91,9 @@ func (r *Reader) Next() (braid.Document, error) {
 		return braid.Document{}, r.at(err)
 	}
 	if first, dup := r.seen[d.ID]; dup {
-		return braid.Document{}, r.at(braid.Errorf(braid.InvalidArgument, "document id %q was used before, at %s: send each id once", d.ID, first).In("id"))
+		return braid.Document{}, r.at(braid.Errorf(braid.InvalidArgument, "document id %q was used before, at %s: send each id once", d.ID, r.place(first)).In("id"))
 	}
-	r.seen[d.ID] = r.place()
+	r.seen[d.ID] = r.count
 	return d, nil
 }
 
@@ -192,11 +193,11 @@ func tooLong() *braid.Error {
 	return braid.Errorf(braid.TooLarge, "the document's JSON is over %d bytes, and its text may have %d: split the document", MaxDocumentBytes, braid.MaxTextBytes)
 }
 
-func (r *Reader) place() string {
+func (r *Reader) place(count int) string {
 	if r.array != nil {
-		return fmt.Sprintf("documents[%d]", r.count-1)
+		return fmt.Sprintf("documents[%d]", count-1)
 	}
-	return fmt.Sprintf("line %d", r.count)
+	return fmt.Sprintf("line %d", count)
 }
 
 // at puts the place of the current document in front of err.
@@ -205,7 +206,7 @@ func (r *Reader) at(err error) error {
 	if !errors.As(err, &e) {
 		return err
 	}
-	placed := braid.Errorf(e.Code, "%s: %w", r.place(), err)
+	placed := braid.Errorf(e.Code, "%s: %w", r.place(r.count), err)
 	placed.Field = e.Field
 	return placed
 }

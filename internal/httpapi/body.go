@@ -34,15 +34,21 @@ func (b *boundedBody) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// decode reads the request's JSON body into v, strictly. example is shown to a
+// read returns the whole body of at most limit bytes. example is shown to a
 // caller who sent nothing.
-func decode(c *gin.Context, v any, example string) error {
-	data, err := io.ReadAll(body(c, MaxSearchBody))
+func read(c *gin.Context, limit int64, example string) ([]byte, error) {
+	data, err := io.ReadAll(body(c, limit))
+	if err == nil && len(data) == 0 {
+		err = braid.Errorf(braid.InvalidArgument, "the request has no body: send JSON, for example %s", example)
+	}
+	return data, err
+}
+
+// decode reads the request's JSON body into v, strictly.
+func decode(c *gin.Context, v any, limit int64, example string) error {
+	data, err := read(c, limit, example)
 	if err != nil {
 		return err
-	}
-	if len(data) == 0 {
-		return braid.Errorf(braid.InvalidArgument, "the request has no body: send JSON, for example %s", example)
 	}
 	return strictjson.Decode(data, v)
 }

@@ -77,11 +77,13 @@ func collectionPath(name string) string { return "/v1/collections/" + url.PathEs
 func (c *Client) call(ctx context.Context, method, path string, in, out any) error {
 	var payload io.Reader
 	if in != nil {
-		data, err := json.Marshal(in)
-		if err != nil {
+		var data bytes.Buffer
+		e := json.NewEncoder(&data)
+		e.SetEscapeHTML(false) // payloads are sent as they are
+		if err := e.Encode(in); err != nil {
 			return fmt.Errorf("encode request: %w", err)
 		}
-		payload = bytes.NewReader(data)
+		payload = &data
 	}
 	req, err := http.NewRequestWithContext(ctx, method, c.base+path, payload)
 	if err != nil {

@@ -49,16 +49,26 @@ type errorBody struct {
 }
 
 type errorDetail struct {
-	Code      braid.Code `json:"code"`
-	Message   string     `json:"message"`
-	Field     string     `json:"field,omitempty"`
-	RequestID string     `json:"request_id,omitempty"`
+	Code    braid.Code `json:"code"`
+	Message string     `json:"message"`
+	Field   string     `json:"field,omitempty"`
+	// Stored is how many documents of the request are stored all the same.
+	Stored    *int   `json:"stored,omitempty"`
+	RequestID string `json:"request_id,omitempty"`
 }
 
 // fail answers with err and leaves it in the context for the request log.
 func fail(c *gin.Context, err error) {
 	_ = c.Error(err)
 	failWith(c, Status(braid.CodeOf(err)), err)
+}
+
+// failStored is fail for a request of which some documents are stored.
+func failStored(c *gin.Context, err error, stored int) {
+	_ = c.Error(err)
+	detail := describeError(c, err)
+	detail.Stored = &stored
+	c.AbortWithStatusJSON(Status(detail.Code), errorBody{detail})
 }
 
 // maxRetryAfter bounds what a client is told to wait: the pace may pick up.
@@ -75,11 +85,14 @@ func retryAfter(err error) int {
 }
 
 func failWith(c *gin.Context, status int, err error) {
+	c.AbortWithStatusJSON(status, errorBody{describeError(c, err)})
+}
+
+// describeError is what the client sees of err; it sets Retry-After.
+func describeError(c *gin.Context, err error) errorDetail {
 	shown := braid.Public(err)
 	if shown.Code == braid.Overloaded {
 		c.Header("Retry-After", strconv.Itoa(retryAfter(err)))
 	}
-	c.AbortWithStatusJSON(status, errorBody{errorDetail{
-		Code: shown.Code, Message: shown.Message, Field: shown.Field, RequestID: requestID(c),
-	}})
+	return errorDetail{Code: shown.Code, Message: shown.Message, Field: shown.Field, RequestID: requestID(c)}
 }

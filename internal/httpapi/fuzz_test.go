@@ -88,6 +88,12 @@ func FuzzSparseEmbeddings(f *testing.F) {
 	}, 400, 404, 413)
 }
 
+func FuzzTokenize(f *testing.F) {
+	fuzzBody(f, "/tokenize", []string{
+		`{"inputs":"x"}`, `{"inputs":["x","y"],"add_special_tokens":false,"model":"m"}`, `{"inputs":[7],"prompt_name":"query"}`,
+	}, 400, 404, 413)
+}
+
 func FuzzRerank(f *testing.F) {
 	fuzzBody(f, "/v1/rerank", []string{
 		`{"query":"x","documents":["a",{"text":"b","title":"c"}],"top_n":1,"return_documents":true}`,

@@ -86,7 +86,7 @@ func (s *Server) postDocuments(c *gin.Context) {
 	}
 	result, err := s.opts.Search.Ingest(ctx, name, docs, nil)
 	if err != nil {
-		fail(c, err)
+		failStored(c, err, result.Stored())
 		return
 	}
 	c.Set(spentKey, spent{tokens: result.Tokens})
@@ -130,7 +130,7 @@ func (s *Server) deleteDocument(c *gin.Context) {
 
 func (s *Server) postSearch(c *gin.Context) {
 	var req search.Request
-	if err := decode(c, &req, `{"query": "how do I reset the pump"}`); err != nil {
+	if err := decode(c, &req, MaxSearchBody, `{"query": "how do I reset the pump"}`); err != nil {
 		fail(c, err)
 		return
 	}

@@ -27,7 +27,6 @@ func (s *Server) info(c *gin.Context) {
 		info.ModelID, info.ModelSHA = m.Manifest.Name, m.Digest
 		info.ModelType = map[string]any{"embedding": map[string]any{"pooling": m.Manifest.Pooling}}
 		info.MaxInputLength = m.Manifest.MaxTokens
-		info.MaxBatchTokens = info.Runtime.Queue.BulkCapacity
 	}
 	info.Limits = map[string]int{
 		"documents_body_bytes": MaxDocumentsBody,

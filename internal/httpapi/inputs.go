@@ -4,7 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"io"
+	"fmt"
 	"strings"
 
 	"github.com/gin-gonic/gin"
@@ -28,59 +28,64 @@ const (
 
 // decodeOpen reads a body in a wire format of others: fields this server does
 // not know are ignored, as its clients and the proxies before it add their own.
-func decodeOpen(c *gin.Context, v any, example string) error {
-	data, err := io.ReadAll(body(c, MaxModelBody))
+func decodeOpen(c *gin.Context, v any, limit int64, example string) error {
+	data, err := read(c, limit, example)
 	if err != nil {
 		return err
-	}
-	if len(data) == 0 {
-		return braid.Errorf(braid.InvalidArgument, "the request has no body: send JSON, for example %s", example)
 	}
 	return strictjson.DecodeOpen(data, v)
 }
 
-// texts is one text or a list of them; single says which was sent.
+// texts is one text or a list of them, as the client likes.
 type texts struct {
-	list   []string
-	single bool
+	list []string
+	// fault says what is wrong with what was sent, after the name of the field,
+	// which UnmarshalJSON does not know; check reports it.
+	fault string
 }
 
 // UnmarshalJSON refuses token ids, which OpenAI's format allows and some clients
 // send by default: they are of another model's vocabulary.
 func (t *texts) UnmarshalJSON(data []byte) error {
 	data = bytes.TrimSpace(data)
-	if bytes.Equal(data, []byte("null")) {
+	var items []json.RawMessage
+	switch {
+	case bytes.Equal(data, []byte("null")):
 		return nil
-	}
-	switch data[0] {
-	case '"':
-		t.list, t.single = make([]string, 1), true
-		return json.Unmarshal(data, &t.list[0])
-	case '[':
-		var items []json.RawMessage
+	case data[0] == '"':
+		items = []json.RawMessage{data}
+	case data[0] != '[':
+		t.fault = " must be a string or an array of strings"
+		return nil
+	default:
 		if err := json.Unmarshal(data, &items); err != nil {
 			return err
 		}
-		t.list = make([]string, len(items))
-		for i, item := range items {
-			if item[0] == '"' {
-				if err := json.Unmarshal(item, &t.list[i]); err != nil {
-					return err
-				}
-				continue
-			}
-			if item[0] == '[' || item[0] >= '0' && item[0] <= '9' {
-				return braid.Errorf(braid.InvalidArgument, "the input at position %d is made of token ids, which belong to another model's vocabulary: send text (LangChain's OpenAIEmbeddings: check_embedding_ctx_length=False)", i)
-			}
-			return braid.Errorf(braid.InvalidArgument, "the input at position %d is not a string", i)
-		}
-		return nil
 	}
-	return braid.Errorf(braid.InvalidArgument, "the input must be a string or an array of strings")
+	t.list = make([]string, len(items))
+	for i, item := range items {
+		switch c := item[0]; {
+		case c == '"':
+			if err := json.Unmarshal(item, &t.list[i]); err != nil {
+				return err
+			}
+		case c == '[' || c >= '0' && c <= '9':
+			t.fault = fmt.Sprintf("[%d] is made of token ids, which belong to another model's vocabulary: send text (LangChain's OpenAIEmbeddings: check_embedding_ctx_length=False)", i)
+			return nil
+		default:
+			t.fault = fmt.Sprintf("[%d] is not a string", i)
+			return nil
+		}
+	}
+	return nil
 }
 
 // check bounds a list of texts; field is their name in the request.
-func check(list []string, field string) error {
+func check(t texts, field string) error {
+	list := t.list
+	if t.fault != "" {
+		return braid.Errorf(braid.InvalidArgument, "%s%s", field, t.fault).In(field)
+	}
 	if len(list) == 0 {
 		return braid.Errorf(braid.InvalidArgument, "%s is empty: send a text or a list of texts", field).In(field)
 	}

@@ -47,7 +47,7 @@ type usage struct {
 func (s *Server) postEmbeddings(c *gin.Context) {
 	k := cost{begun: time.Now()}
 	var req embeddingsRequest
-	if err := decodeOpen(c, &req, `{"input": "a text", "model": "…"}`); err != nil {
+	if err := decodeOpen(c, &req, MaxModelBody, `{"input": "a text", "model": "…"}`); err != nil {
 		fail(c, err)
 		return
 	}
@@ -74,7 +74,7 @@ func (s *Server) postEmbeddings(c *gin.Context) {
 
 // request checks what does not depend on the model.
 func (r embeddingsRequest) request() (inference.Request, error) {
-	if err := check(r.Input.list, "input"); err != nil {
+	if err := check(r.Input, "input"); err != nil {
 		return inference.Request{}, err
 	}
 	switch r.EncodingFormat {

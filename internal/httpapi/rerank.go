@@ -74,7 +74,7 @@ type ranked struct {
 func (s *Server) postRerank(c *gin.Context) {
 	k := cost{begun: time.Now()}
 	var req rerankRequest
-	if err := decodeOpen(c, &req, `{"query": "…", "documents": ["…", "…"]}`); err != nil {
+	if err := decodeOpen(c, &req, MaxModelBody, `{"query": "…", "documents": ["…", "…"]}`); err != nil {
 		fail(c, err)
 		return
 	}
@@ -135,7 +135,7 @@ func (r *rerankRequest) passages() ([]string, error) {
 	case r.Texts != nil && r.Documents != nil:
 		return nil, braid.Errorf(braid.InvalidArgument, "send \"texts\" or \"documents\", not both")
 	case r.Texts != nil:
-		return r.Texts.list, check(r.Texts.list, "texts")
+		return r.Texts.list, check(*r.Texts, "texts")
 	case r.Documents == nil:
 		return nil, braid.Errorf(braid.InvalidArgument, "send \"documents\" (the form of Cohere and Jina) or \"texts\" (that of text-embeddings-inference)")
 	}
@@ -147,7 +147,7 @@ func (r *rerankRequest) passages() ([]string, error) {
 			return nil, braid.Errorf(braid.InvalidArgument, "%s is %d, want at least 1", n.field, *n.value).In(n.field)
 		}
 	}
-	return *r.Documents, check(*r.Documents, "documents")
+	return *r.Documents, check(texts{list: *r.Documents}, "documents")
 }
 
 // teiResult is one entry of text-embeddings-inference's answer.

@@ -113,6 +113,7 @@ func (s *Server) routes(r *gin.Engine) {
 	r.GET("/health", func(c *gin.Context) { c.Status(http.StatusOK) })
 	r.POST("/embed", s.postEmbed)
 	r.POST("/embed_sparse", s.postEmbedSparse)
+	r.POST("/tokenize", s.postTokenize)
 	for _, path := range []string{"/rerank", "/v1/rerank", "/v2/rerank"} {
 		r.POST(path, s.postRerank)
 	}

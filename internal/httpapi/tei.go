@@ -25,7 +25,7 @@ type encodeRequest struct {
 // request checks what both routes share. Texts too long for the model are cut
 // unless truncate is false.
 func (r encodeRequest) request() (inference.Request, error) {
-	if err := check(r.Inputs.list, "inputs"); err != nil {
+	if err := check(r.Inputs, "inputs"); err != nil {
 		return inference.Request{}, err
 	}
 	side, err := role(r.PromptName, "prompt_name")
@@ -46,7 +46,7 @@ const encodeExample = `{"inputs": "a text"}`
 func (s *Server) postEmbed(c *gin.Context) {
 	k := cost{begun: time.Now()}
 	var req encodeRequest
-	if err := decodeOpen(c, &req, encodeExample); err != nil {
+	if err := decodeOpen(c, &req, MaxModelBody, encodeExample); err != nil {
 		fail(c, err)
 		return
 	}
@@ -77,7 +77,7 @@ type weight struct {
 func (s *Server) postEmbedSparse(c *gin.Context) {
 	k := cost{begun: time.Now()}
 	var req encodeRequest
-	err := decodeOpen(c, &req, encodeExample)
+	err := decodeOpen(c, &req, MaxModelBody, encodeExample)
 	if err != nil {
 		fail(c, err)
 		return
@@ -153,7 +153,7 @@ type sparseItem struct {
 func (s *Server) postSparseEmbeddings(c *gin.Context) {
 	k := cost{begun: time.Now()}
 	var req sparseRequest
-	err := decode(c, &req, `{"input": "a text"}`)
+	err := decode(c, &req, MaxModelBody, `{"input": "a text"}`)
 	if err == nil {
 		err = req.validate()
 	}

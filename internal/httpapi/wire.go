@@ -37,7 +37,6 @@ type teiInfo struct {
 	ModelSHA           string         `json:"model_sha,omitempty"`
 	ModelType          map[string]any `json:"model_type,omitempty"`
 	MaxInputLength     int            `json:"max_input_length,omitempty"`
-	MaxBatchTokens     int            `json:"max_batch_tokens,omitempty"`
 	MaxClientBatchSize int            `json:"max_client_batch_size"`
 	AutoTruncate       bool           `json:"auto_truncate"`
 }
@@ -46,6 +45,9 @@ type teiInfo struct {
 type DataFolder struct {
 	Collections int `json:"collections"`
 	Documents   int `json:"documents"`
+	// LostCommits is how many acknowledged writes the folder had lost when it was
+	// opened; above 0 the log says which.
+	LostCommits uint64 `json:"lost_commits"`
 }
 
 // collectionList is the answer of GET /v1/collections.

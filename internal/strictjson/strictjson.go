@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"io"
 	"reflect"
 	"strings"
@@ -31,10 +30,13 @@ func decode(data []byte, into any, strict bool) error {
 	if !utf8.Valid(data) {
 		return braid.Errorf(braid.InvalidArgument, "the JSON is not valid UTF-8 (byte %d): encode it as UTF-8", invalidAt(data))
 	}
-	d := json.NewDecoder(bytes.NewReader(data))
-	if strict {
-		d.DisallowUnknownFields()
+	if err := checkText(data); err != nil {
+		return err
 	}
+	if err := checkKeys(data, reflect.TypeOf(into), strict); err != nil {
+		return err
+	}
+	d := json.NewDecoder(bytes.NewReader(data))
 	if err := d.Decode(into); err != nil {
 		return explain(err, into)
 	}
@@ -75,11 +77,6 @@ func explain(err error, into any) error {
 	case errors.Is(err, io.ErrUnexpectedEOF):
 		return braid.Errorf(braid.InvalidArgument, "the JSON ends in the middle of a value")
 	}
-	// encoding/json has no type for an unknown field; its text is stable.
-	if name, found := strings.CutPrefix(err.Error(), "json: unknown field "); found {
-		name = strings.Trim(name, `"`)
-		return braid.Errorf(braid.InvalidArgument, "unknown field %q: %s", name, known(into)).In(name)
-	}
 	return braid.Errorf(braid.InvalidArgument, "malformed JSON: %s", strings.TrimPrefix(err.Error(), "json: "))
 }
 
@@ -102,27 +99,22 @@ func kindName(t reflect.Type) string {
 	return "an object"
 }
 
-// known lists the fields of the struct that into points to. A field of an inner
-// object may be the unknown one, so those are listed too, by path.
-func known(into any) string {
-	return "known are " + strings.Join(fields(reflect.TypeOf(into), ""), ", ")
+// unknownField is for a name that t does not have.
+func unknownField(name string, t reflect.Type) error {
+	var known []string
+	for f := range t.Fields() {
+		if field, tagged := jsonName(f); tagged {
+			known = append(known, field)
+		}
+	}
+	if known == nil {
+		return braid.Errorf(braid.InvalidArgument, "unknown field %q: there are none here", name).In(name)
+	}
+	return braid.Errorf(braid.InvalidArgument, "unknown field %q: known are %s", name, strings.Join(known, ", ")).In(name)
 }
 
-func fields(t reflect.Type, prefix string) []string {
-	for t.Kind() == reflect.Pointer {
-		t = t.Elem()
-	}
-	if t.Kind() != reflect.Struct {
-		return nil
-	}
-	var names []string
-	for f := range t.Fields() {
-		name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
-		if name == "" || name == "-" {
-			continue
-		}
-		names = append(names, prefix+name)
-		names = append(names, fields(f.Type, fmt.Sprintf("%s%s.", prefix, name))...)
-	}
-	return names
+// jsonName is the name of a field on the wire; untagged ones are not sent.
+func jsonName(f reflect.StructField) (string, bool) {
+	name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
+	return name, name != "" && name != "-"
 }

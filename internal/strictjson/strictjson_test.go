@@ -4,6 +4,7 @@ import (
 	"errors"
 	"strings"
 	"testing"
+	"unicode/utf8"
 
 	"github.com/braid-search/braid"
 	"github.com/braid-search/braid/internal/strictjson"
@@ -22,8 +23,14 @@ func TestDecodeSaysWhatIsWrong(t *testing.T) {
 	for name, tc := range map[string]struct{ in, field, says string }{
 		"empty":          {"", "", "empty"},
 		"blank":          {" \n", "", "empty"},
-		"unknown":        {`{"qeury":"x"}`, "qeury", "known are query, limit, tags, inner, inner.k"},
-		"unknown inside": {`{"inner":{"kk":1}}`, "kk", "inner.k"},
+		"unknown":        {`{"qeury":"x"}`, "qeury", "known are query, limit, tags, inner"},
+		"unknown inside": {`{"inner":{"kk":1}}`, "inner.kk", "known are k"},
+		"other case":     {`{"Query":"x"}`, "Query", "unknown field"},
+		"twice":          {`{"query":"x","limit":1,"query":"y"}`, "query", "occurs twice"},
+		"twice inside":   {`{"inner":{"k":1,"k":2}}`, "inner.k", "occurs twice"},
+		"half character": {`{"query":"\ud83d"}`, "", "half a character"},
+		"wrong half":     {`{"query":"\ude00\ud83d"}`, "", "half a character"},
+		"halves apart":   {`{"query":"\ud83d \ude00"}`, "", "half a character"},
 		"wrong type":     {`{"limit":"ten"}`, "limit", "limit must be a whole number in range, got string"},
 		"fraction":       {`{"limit":1.5}`, "limit", "whole number"},
 		"huge number":    {`{"limit":1e99}`, "limit", "whole number"},
@@ -67,4 +74,27 @@ func TestDecodeOpenIgnoresOnlyUnknownFields(t *testing.T) {
 	if err := strictjson.DecodeOpen([]byte(`{"query":7,"metadata":{}}`), &s); braid.CodeOf(err) != braid.InvalidArgument {
 		t.Errorf("wrong type: %v", err)
 	}
+}
+
+func TestWholeCharactersPass(t *testing.T) {
+	for in, want := range map[string]string{`"\ud83d\ude00"`: "😀", `"\\ud83d"`: `\ud83d`, `"\u00e9\\\u0041"`: `é\A`} {
+		var s sample
+		if err := strictjson.Decode([]byte(`{"query":`+in+`}`), &s); err != nil || s.Query != want {
+			t.Errorf("%s: got %q, %v", in, s.Query, err)
+		}
+	}
+}
+
+func FuzzDecode(f *testing.F) {
+	for _, seed := range []string{`{"query":"x"}`, `{"query":"\ud83d\ude00","inner":{"k":1}}`, `{"a":`, `{"query":"\u`, `[`, `{"query":"x","query":1}`} {
+		f.Add([]byte(seed))
+	}
+	f.Fuzz(func(t *testing.T, data []byte) {
+		var s sample
+		if err := strictjson.Decode(data, &s); err == nil && !utf8.ValidString(s.Query) {
+			t.Fatalf("%q gave %q", data, s.Query)
+		} else if err != nil && braid.CodeOf(err) != braid.InvalidArgument {
+			t.Fatalf("%q: untyped %v", data, err)
+		}
+	})
 }

@@ -5,7 +5,7 @@ VERSION := $(shell git describe --tags --always --dirty 2>/dev/null || echo unkn
 LINT    := .local/bin/golangci-lint
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check setup build bench clean
+.PHONY: help demo test check setup build bench gobench clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-7s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -30,7 +30,12 @@ setup: ## fetch and build what is needed, once, into .local/
 build: setup ## bin/braid
 	go build -ldflags "-X main.version=$(VERSION)" -o bin/braid ./cmd/server
 
-bench: setup ## the Go benchmarks of every package
+bench: build ## braid beside its peers, ten minutes; then see bench/results/latest.md
+	bench/peers/install onnxruntime fastembed
+	go build -o bin/bench ./bench/cmd
+	bin/bench -quick -out bench/results/latest
+
+gobench: setup ## the Go benchmarks of every package
 	go test -run '^$$' -bench . -benchmem ./...
 
 clean: ## remove bin/ (to set up anew, remove .local/ too)

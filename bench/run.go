@@ -1,0 +1,178 @@
+package bench
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"slices"
+	"time"
+
+	"github.com/braid-search/braid/models"
+)
+
+// Report is what Run saw. Parts that did not run leave nothing.
+type Report struct {
+	Taken       time.Time         `json:"taken"`
+	Commit      string            `json:"commit"` // of the checkout
+	Machine     Machine           `json:"machine"`
+	Models      map[string]string `json:"models"` // digest by name
+	Corpus      string            `json:"corpus"`
+	Settings    Settings          `json:"settings"`
+	Texts       map[string]Tokens `json:"texts"` // by workload
+	Parts       []Part            `json:"parts"`
+	Comparisons []Comparison      `json:"comparisons,omitempty"`
+	Agreements  []Agreement       `json:"agreements,omitempty"`
+	Memory      []Memory          `json:"memory,omitempty"`
+	Saturations []Saturation      `json:"saturations,omitempty"`
+	Stages      []Stage           `json:"stages,omitempty"`
+	// IdleShare is the processor time of an idle server over the time, of one core.
+	IdleShare *float64 `json:"idle_share,omitempty"`
+	Soak      []Sample `json:"soak,omitempty"`
+	NotRun    []string `json:"not_run,omitempty"` // and why
+}
+
+// Settings are those of the Config that shape the figures.
+type Settings struct {
+	Rounds    int   `json:"rounds"`
+	Queries   int   `json:"queries"`
+	Passages  int   `json:"passages"`
+	Reranks   int   `json:"reranks"`
+	Clients   []int `json:"clients"`
+	Documents int   `json:"documents"`
+}
+
+// Tokens sums up the lengths of a workload's texts, special tokens included.
+type Tokens struct {
+	Texts int     `json:"texts"`
+	Mean  float64 `json:"mean"`
+	Min   int     `json:"min"`
+	Max   int     `json:"max"`
+}
+
+func summarise(tokens []int) Tokens {
+	sum := 0
+	for _, n := range tokens {
+		sum += n
+	}
+	return Tokens{len(tokens), float64(sum) / float64(len(tokens)), slices.Min(tokens), slices.Max(tokens)}
+}
+
+// Part tells how a part went.
+type Part struct {
+	Name       string  `json:"name"`
+	Seconds    float64 `json:"s"`
+	LoadBefore float64 `json:"load_before"` // load average of one minute
+	LoadAfter  float64 `json:"load_after"`
+	Others     float64 `json:"others"` // share of all cores that other processes took
+	Lost       float64 `json:"lost"`   // the same of the hypervisor
+}
+
+// run is a benchmark under way.
+type run struct {
+	cfg    Config
+	texts  *texts
+	part   string
+	report *Report
+}
+
+// Run measures what cfg says. When ctx ends, or a contender fails, it returns the
+// error and no report.
+func Run(ctx context.Context, cfg Config) (*Report, error) {
+	if err := cfg.Validate(); err != nil {
+		return nil, err
+	}
+	r := &run{cfg: cfg.withDefaults()}
+	if err := r.prepare(ctx); err != nil {
+		return nil, err
+	}
+	measures := map[string]func(context.Context) error{
+		Libraries: r.libraries, Servers: r.servers, Isolation: r.isolation, Stages: r.stages, Soak: r.soak,
+	}
+	for _, part := range r.cfg.Parts {
+		if err := r.watch(ctx, part, measures[part]); err != nil {
+			return nil, fmt.Errorf("bench %s: %w", part, err)
+		}
+	}
+	for _, part := range append(Parts(), Soak) {
+		if !slices.Contains(r.cfg.Parts, part) {
+			r.leaveOut("the part " + part)
+		}
+	}
+	return r.report, nil
+}
+
+func (r *run) prepare(ctx context.Context) error {
+	machine, err := readMachine()
+	if err != nil {
+		return err
+	}
+	digests := map[string]string{}
+	prefix := ""
+	for _, name := range []string{denseModel, sparseModel, pairModel} {
+		m, err := models.Find(r.cfg.modelsFolder(), name)
+		if err != nil {
+			return err
+		}
+		digests[name] = m.Digest()
+		if m.Kind == models.Dense {
+			prefix = m.QueryPrefix
+		}
+	}
+	if r.texts, err = readTexts(r.cfg, prefix); err != nil {
+		return err
+	}
+	r.report = &Report{
+		Taken: time.Now().UTC().Truncate(time.Second), Commit: commit(ctx, r.cfg.Root), Machine: machine, Models: digests,
+		Corpus: r.cfg.Corpus, Texts: map[string]Tokens{},
+		Settings: Settings{r.cfg.Rounds, r.cfg.Queries, r.cfg.Passages, r.cfg.Reranks, r.cfg.Clients, len(r.texts.documents)},
+	}
+	return nil
+}
+
+// watch runs a part and notes what else the machine did meanwhile.
+func (r *run) watch(ctx context.Context, name string, measure func(context.Context) error) error {
+	r.part = name
+	part := Part{Name: name}
+	var err error
+	if part.LoadBefore, err = loadAverage(); err != nil {
+		return err
+	}
+	before, err := readUsage()
+	if err != nil {
+		return err
+	}
+	if err := measure(ctx); err != nil {
+		return err
+	}
+	after, err := readUsage()
+	if err != nil {
+		return err
+	}
+	part.Seconds = after.at.Sub(before.at).Seconds()
+	part.Others, part.Lost = after.since(before, r.report.Machine.Cores)
+	if part.LoadAfter, err = loadAverage(); err != nil {
+		return err
+	}
+	r.report.Parts = append(r.report.Parts, part)
+	return nil
+}
+
+// leaveOut notes once what is not run; it reports whether there was anything.
+func (r *run) leaveOut(why string) bool {
+	if why != "" && !slices.Contains(r.report.NotRun, why) {
+		r.report.NotRun = append(r.report.NotRun, why)
+	}
+	return why != ""
+}
+
+func (r *run) say(format string, args ...any) {
+	_, _ = fmt.Fprintf(r.cfg.Log, "bench "+r.part+": "+format+"\n", args...) // nowhere left to report a failure
+}
+
+// clear empties a folder of scratch.
+func (r *run) clear(name string) error {
+	if err := os.RemoveAll(r.cfg.scratch(name)); err != nil {
+		return fmt.Errorf("clear scratch: %w", err)
+	}
+	return nil
+}

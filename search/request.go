@@ -1,6 +1,7 @@
 package search
 
 import (
+	"encoding/json"
 	"errors"
 	"math"
 	"slices"
@@ -81,7 +82,26 @@ type Fusion struct {
 	// K is the constant of reciprocal rank fusion, at least 1; default 60.
 	K *int `json:"k,omitempty"`
 	// Weights per branch; a branch that is not named weighs 1.
-	Weights map[braid.Branch]float64 `json:"weights,omitempty"`
+	Weights Weights `json:"weights,omitempty"`
+}
+
+// Weights say how much the votes of branches count.
+type Weights map[braid.Branch]float64
+
+// UnmarshalJSON leaves out weights that are null: like every field, they are
+// then absent, where a map would have them 0 and the branch without a vote.
+func (w *Weights) UnmarshalJSON(data []byte) error {
+	var given map[braid.Branch]*float64
+	if err := json.Unmarshal(data, &given); err != nil {
+		return braid.Errorf(braid.InvalidArgument, "fusion.weights must be an object of branches and numbers").In("fusion.weights")
+	}
+	*w = make(Weights, len(given))
+	for branch, weight := range given {
+		if weight != nil {
+			(*w)[branch] = *weight
+		}
+	}
+	return nil
 }
 
 // plan is a request with every default filled in and every limit checked.

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"slices"
+	"strings"
 	"testing"
 
 	"go.uber.org/goleak"
@@ -369,6 +370,21 @@ func TestRequestsAreChecked(t *testing.T) {
 		_, err := s.Search(t.Context(), "t", tc.req)
 		if shown := braid.Public(err); shown.Code != tc.code || shown.Field != tc.field {
 			t.Errorf("%s: %s in %q (%v), want %s in %q", name, shown.Code, shown.Field, err, tc.code, tc.field)
+		}
+	}
+}
+
+func TestNullWeightIsAbsent(t *testing.T) {
+	var f search.Fusion
+	if err := json.Unmarshal([]byte(`{"weights":{"dense":null,"lexical":2}}`), &f); err != nil {
+		t.Fatal(err)
+	}
+	if _, given := f.Weights[braid.Dense]; given || len(f.Weights) != 1 || f.Weights[braid.Lexical] != 2 {
+		t.Errorf("weights %v", f.Weights)
+	}
+	for _, bad := range []string{`{"weights":[1]}`, `{"weights":{"dense":"x"}}`} {
+		if err := json.Unmarshal([]byte(bad), &f); braid.CodeOf(err) != braid.InvalidArgument || !strings.Contains(err.Error(), "fusion.weights") {
+			t.Errorf("%s: %v", bad, err)
 		}
 	}
 }

@@ -128,7 +128,7 @@ func (f *searchFlags) request(flags *pflag.FlagSet) (search.Request, error) {
 		req.MinScore = &f.minScore
 	}
 	if flags.Changed("fusion") || flags.Changed("k") || flags.Changed("weights") {
-		req.Fusion = &search.Fusion{Method: fusion.Method(f.method), Weights: map[braid.Branch]float64{}}
+		req.Fusion = &search.Fusion{Method: fusion.Method(f.method), Weights: search.Weights{}}
 		if flags.Changed("k") {
 			req.Fusion.K = &f.k
 		}

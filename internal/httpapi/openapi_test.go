@@ -140,6 +140,9 @@ func requestFault(op *openapi3.Operation, sent []byte) error {
 		return nil
 	}
 	content := op.RequestBody.Value.Content
+	if content["application/x-ndjson"] != nil {
+		sent = bytes.TrimLeft(sent, "\ufeff \t\r\n") // of files from Windows
+	}
 	if !json.Valid(sent) && content["application/x-ndjson"] != nil {
 		lines := slices.DeleteFunc(bytes.Split(sent, []byte("\n")), func(line []byte) bool { return len(bytes.TrimSpace(line)) == 0 })
 		sent = slices.Concat([]byte("["), bytes.Join(lines, []byte(",")), []byte("]"))

@@ -63,6 +63,11 @@ def main():
         first = dense.run(text)[0]
         return (first / np.linalg.norm(first)).tolist()
 
+    def tokens(text):
+        dense.tokenizer.no_truncation()
+        e = dense.tokenizer.encode(text)
+        return [[i, None, None] if special else [i, *place] for i, place, special in zip(e.ids, e.offsets, e.special_tokens_mask)]
+
     def weights(text):
         values = sparse.run(text)
         return {int(i): float(values[i]) for i in np.nonzero(values > 0)[0]}
@@ -75,6 +80,7 @@ def main():
         "queries": [vector(QUERY_PREFIX + text) for text in TEXTS],
         "weights": [weights(text) for text in TEXTS],
         "query": QUERY, "documents": PASSAGES,
+        "tokens": [tokens(text) for text in TEXTS],
         "logits": [float(reranker.run(QUERY, text)[0]) for text in PASSAGES],
     }
     pathlib.Path(sys.argv[2]).write_text(json.dumps(golden))

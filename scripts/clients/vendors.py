@@ -3,6 +3,7 @@ server, the goldens, the file for the results."""
 
 import base64
 import json
+import math
 import struct
 import urllib.request
 
@@ -179,6 +180,34 @@ def _():
 def _():
     data = post("/v1/sparse-embeddings", {"input": TEXTS, "model": SPARSE})["data"]
     return same_weights([dict(zip(item["indices"], item["values"], strict=True)) for item in data])
+
+
+@check("", "/rerank", "`raw_scores`, `return_text`, `truncate`")
+def _():
+    answer = post("/rerank", {"query": QUERY, "texts": DOCUMENTS, "raw_scores": True, "return_text": True, "truncate": True})
+    expect(all(item["text"] == DOCUMENTS[item["index"]] for item in answer), "other texts came back")
+    return "logits: " + same_ranking([(item["index"], 1 / (1 + math.exp(-item["score"]))) for item in answer])
+
+
+@check("", "/tokenize", "ids and places of all tokens")
+def _():
+    got = [[[t["id"], t["start"], t["stop"]] for t in tokens] for tokens in post("/tokenize", {"inputs": TEXTS})]
+    expect(got == GOLDEN["tokens"], "other tokens")
+    return f"{sum(map(len, got))} tokens, equal"
+
+
+@check("", "/info", "the fields of text-embeddings-inference")
+def _():
+    with urllib.request.urlopen(SERVER + "/info") as answer:
+        info = json.load(answer)
+    expect(info["model_id"] == DENSE and info["max_input_length"] == 512, f"info {info}")
+    return f"model {info['model_id']}, at most {info['max_client_batch_size']} texts"
+
+
+@check("", "/health", "while it serves")
+def _():
+    with urllib.request.urlopen(SERVER + "/health") as answer:
+        return f"status {answer.status}"
 
 
 run_checks()

@@ -67,9 +67,10 @@ func (o Options) Validate() error {
 // Client talks to one hub. It is safe for concurrent use, but two calls must
 // not fetch into one folder at a time.
 type Client struct {
-	options Options
-	base    *url.URL
-	http    *http.Client
+	options  Options
+	base     *url.URL
+	http     *http.Client
+	patience time.Duration // with a connection that sends nothing
 }
 
 // New returns a client; it connects to nothing yet.
@@ -90,7 +91,7 @@ func New(opts Options) (*Client, error) {
 	if err != nil {
 		return nil, braid.Errorf(braid.InvalidArgument, "the hub's URL: %w", err)
 	}
-	return &Client{options: opts, base: base, http: &http.Client{
+	return &Client{options: opts, base: base, patience: stallTimeout, http: &http.Client{
 		Transport: opts.Transport,
 		// Redirects are followed by hand: the headers of each hop matter, and
 		// the library's own rule would send the token to sub-domains.
@@ -184,7 +185,7 @@ func (c *Client) Resolve(ctx context.Context, id, rev string) (*Snapshot, error)
 	subject := fmt.Sprintf("look up %s at %s on %s", id, rev, c.base.Host)
 	var data []byte
 	err := c.retry(ctx, subject, func(ctx context.Context) (bool, error) {
-		ctx, dog := watch(ctx)
+		ctx, dog := c.watch(ctx)
 		defer dog.stop()
 		resp, _, err := c.get(ctx, u, nil)
 		if err != nil {

@@ -123,7 +123,7 @@ func (d *download) attempt(ctx context.Context) error {
 		d.count(offset)
 		return d.finish()
 	}
-	ctx, dog := watch(ctx)
+	ctx, dog := d.client.watch(ctx)
 	defer dog.stop()
 	header := http.Header{}
 	if offset > 0 {

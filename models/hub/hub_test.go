@@ -187,6 +187,35 @@ func TestResumesAfterStopping(t *testing.T) {
 	}
 }
 
+func TestServerThatStalls(t *testing.T) {
+	f := newFakeHub(t)
+	graph := f.files["onnx/model.onnx"]
+	requests := 0
+	f.onCDN = func(w http.ResponseWriter, r *http.Request) bool {
+		switch requests++; requests {
+		case 1: // not even headers
+		case 2: // half of it
+			w.Header().Set("Content-Length", fmt.Sprint(len(graph)))
+			_, _ = w.Write(graph[:len(graph)/2])
+			w.(http.Flusher).Flush()
+		default:
+			return false
+		}
+		<-r.Context().Done()
+		return true
+	}
+	c, dir := f.client(t), t.TempDir()
+	c.patience = 200 * time.Millisecond
+	if err := c.Fetch(t.Context(), resolve(t, c), allPaths, dir, nil); err != nil {
+		t.Fatal(err)
+	}
+	f.same(t, dir)
+	got := f.requests("/blobs/onnx/model.onnx")
+	if len(got) != 3 || got[2].Header.Get("Range") == "" {
+		t.Errorf("%d requests, the last with %v", len(got), got[len(got)-1].Header)
+	}
+}
+
 // What lies about from earlier must not end up in the file.
 func TestPartsThatDoNotFit(t *testing.T) {
 	f := newFakeHub(t)
@@ -242,6 +271,40 @@ func TestServersThatMisbehave(t *testing.T) {
 				t.Errorf("a file has appeared: %v", err)
 			}
 		})
+	}
+}
+
+// Links to the other host are signed for a while only.
+func TestLinkThatRanOut(t *testing.T) {
+	f := newFakeHub(t)
+	refused := false
+	f.onCDN = func(w http.ResponseWriter, _ *http.Request) bool {
+		if refused {
+			return false
+		}
+		refused = true
+		w.WriteHeader(http.StatusForbidden)
+		return true
+	}
+	c, dir := f.client(t), t.TempDir()
+	if err := c.Fetch(t.Context(), resolve(t, c), allPaths, dir, nil); err != nil {
+		t.Fatal(err)
+	}
+	f.same(t, dir)
+	if n := len(f.requests("/model.onnx")); n != 4 {
+		t.Errorf("%d requests, want the hub and the other host twice each", n)
+	}
+}
+
+func TestUnreachable(t *testing.T) {
+	f := newFakeHub(t)
+	f.onHub = func(w http.ResponseWriter, r *http.Request) bool {
+		http.Redirect(w, r, "http://127.0.0.1:1/blob?signature=secret", http.StatusFound)
+		return true
+	}
+	_, err := f.client(t).Resolve(t.Context(), testID, "main")
+	if braid.CodeOf(err) != braid.Unavailable || !strings.Contains(err.Error(), "reach 127.0.0.1:1: ") || !strings.Contains(err.Error(), "check the network") || strings.Contains(err.Error(), "secret") {
+		t.Errorf("got %v", err)
 	}
 }
 

@@ -48,7 +48,7 @@ func (c *Client) get(ctx context.Context, u *url.URL, header http.Header) (*http
 		}
 		resp, err := c.http.Do(req)
 		if err != nil {
-			return nil, said, err
+			return nil, said, unreachable(ctx, u, err)
 		}
 		if own {
 			said.read(resp.Header, resp.StatusCode)
@@ -68,6 +68,19 @@ func (c *Client) get(ctx context.Context, u *url.URL, header http.Header) (*http
 		u = next
 	}
 	return nil, said, fatal{braid.Errorf(braid.Corrupt, "the hub redirects more than %d times", maxRedirects)}
+}
+
+// unreachable names the host where the library's error has the whole address,
+// whose query may be a signature.
+func unreachable(ctx context.Context, u *url.URL, err error) error {
+	var inner *url.Error
+	if errors.As(err, &inner) {
+		err = inner.Err
+	}
+	if cause := context.Cause(ctx); cause != nil {
+		err = cause
+	}
+	return fmt.Errorf("reach %s: %w", u.Host, err)
 }
 
 // own reports whether u is on the hub itself, to which the token may go.
@@ -114,6 +127,9 @@ func (c *Client) refusal(resp *http.Response, id string) error {
 	switch status := resp.StatusCode; {
 	case status == http.StatusTooManyRequests || status >= 500:
 		return later{status: status, wait: retryAfter(resp.Header.Get("Retry-After"))}
+	case !c.own(resp.Request.URL):
+		// A link that has run out, most likely: the hub gives a new one.
+		return fmt.Errorf("%s answers %s", resp.Request.URL.Host, resp.Status)
 	case reason == "GatedRepo" || status == http.StatusForbidden:
 		return fatal{braid.Errorf(braid.Unavailable, "access to %s is not granted (%d): accept its terms at %s and %s", id, status, page, authorised)}
 	case reason == "RevisionNotFound":
@@ -196,18 +212,18 @@ func failure(err error, failures int, pause time.Duration) *braid.Error {
 	return braid.Errorf(braid.Unavailable, "%w, after %d tries: check the network and the hub's URL, and try again: what was fetched is kept", err, failures)
 }
 
-// watchdog ends a request when no byte arrives for stallTimeout.
+// watchdog ends a request when no byte arrives for a while.
 type watchdog struct {
-	timer  *time.Timer
-	cancel context.CancelCauseFunc
+	patience time.Duration
+	timer    *time.Timer
+	cancel   context.CancelCauseFunc
 }
 
-var errStalled = fmt.Errorf("no data for %s", stallTimeout)
-
 // watch returns a context for one request, and what guards it until stop.
-func watch(ctx context.Context) (context.Context, *watchdog) {
+func (c *Client) watch(ctx context.Context) (context.Context, *watchdog) {
 	ctx, cancel := context.WithCancelCause(ctx)
-	return ctx, &watchdog{timer: time.AfterFunc(stallTimeout, func() { cancel(errStalled) }), cancel: cancel}
+	stalled := func() { cancel(fmt.Errorf("no data for %s", c.patience)) }
+	return ctx, &watchdog{patience: c.patience, timer: time.AfterFunc(c.patience, stalled), cancel: cancel}
 }
 
 func (w *watchdog) stop() {
@@ -220,7 +236,7 @@ func (w *watchdog) body(ctx context.Context, in io.Reader) io.Reader {
 	return readerFunc(func(b []byte) (int, error) {
 		n, err := in.Read(b)
 		if n > 0 {
-			w.timer.Reset(stallTimeout)
+			w.timer.Reset(w.patience)
 		}
 		if err != nil && context.Cause(ctx) != nil {
 			err = context.Cause(ctx)

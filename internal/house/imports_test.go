@@ -47,11 +47,14 @@ var apart = []string{"index", "fusion", "rerank"}
 // libraries are those that one package owns, with its path.
 var libraries = map[string]string{
 	"github.com/gin-gonic/gin":            "internal/httpapi",
-	"github.com/getkin/kin-openapi":       "internal/httpapi", // its tests
+	"github.com/getkin/kin-openapi":       "internal/httpapi",
 	"github.com/prometheus/client_golang": "internal/metrics",
 	"github.com/yalue/onnxruntime_go":     "inference",
 	"github.com/daulet/tokenizers":        "inference",
 }
+
+// testOnly are libraries that stay out of the binary.
+var testOnly = []string{"github.com/getkin/kin-openapi"}
 
 // testLibraries may be imported by every test.
 var testLibraries = []string{"pgregory.net/rapid", "go.uber.org/goleak"}
@@ -144,6 +147,11 @@ func (l layer) refusesInTest(m *module, path string) string {
 func libraryOwners(m *module) []string {
 	var faults []string
 	for _, p := range m.packages {
+		for _, path := range p.Imports {
+			if slices.ContainsFunc(testOnly, func(lib string) bool { return within(path, lib) }) {
+				faults = append(faults, fmt.Sprintf("%s imports %s: only tests may", p.rel, path))
+			}
+		}
 		for _, path := range slices.Concat(p.Imports, p.TestImports, p.XTestImports) {
 			for lib, owner := range libraries {
 				if within(path, lib) && p.rel != owner {

@@ -9,8 +9,9 @@
 // them. Every setting is reported with where it comes from.
 //
 // Invariants:
-//   - Nothing is guessed: a setting that changes outputs and is stated nowhere
-//     is an error that names the option to give.
+//   - Pooling, kind and length are never guessed: one that is stated nowhere is
+//     an error that names the option to give. Two settings have defaults, which
+//     are reported as such: vectors are normalised, and there is no prefix.
 //   - A model that braid cannot run as its authors mean it (a dense layer after
 //     the pooling, several labels, an unknown input) is refused with the reason.
 //   - What is read is bounded: sizes, nesting and counts of a graph, sizes of

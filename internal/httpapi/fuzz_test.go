@@ -112,7 +112,7 @@ func FuzzRerank(f *testing.F) {
 func FuzzSearch(f *testing.F) {
 	fuzzBody(f, "/v1/collections/plain/search", []string{
 		`{"query":"potato"}`, `{"query":"potato","mode":"lexical","limit":1,"candidates":1,"rerank":true,"rerank_depth":1,"min_score":0.1}`,
-		`{"query":"wrench","fusion":{"method":"minmax","k":1,"weights":{"lexical":2}}}`, `{"query":"x","fusion":{"weights":{"lexical":0}}}`,
+		`{"query":"wrench","fusion":{"method":"minmax","k":1,"weights":{"lexical":2}}}`, `{"query":"x","fusion":{"weights":{"lexical":0}}}`, `{"query":"x","fusion":{"weights":{"dense":null}}}`,
 		`{"query":"x","mode":"dense"}`, `{"query":"\u0000"}`, `{"query":" "}`, `{"query":"x","limit":1e3}`, `{"query":"x","fusion":{"method":"dbsf"},"min_score":-1e308}`,
 	}, 200, 400, 413)
 }
@@ -121,6 +121,6 @@ func FuzzDocuments(f *testing.F) {
 	fuzzBody(f, "/v1/collections/dense/documents", []string{
 		`{"id":"a","text":"x"}`, `[{"id":"a","text":"x","payload":{"k":[1,2]}},{"_id":"b","title":"y","metadata":{}}]`,
 		`{"id":"a","text":"x"}` + "\n\n" + `{"id":"a","text":"y"}`, `[{"id":"a","text":"x"}] 1`, `[`, `[]`, "\ufeff" + `{"id":"a","text":"x"}`,
-		`{"id":"a","_id":"b","text":"x"}`, `{"id":1}`, `{"id":"a","text":"x","payload":null}`, "[\n{\"id\":\"a\"\n",
+		`{"id":"a","_id":"b","text":"x"}`, `{"id":null,"_id":"b","title":null,"text":"x"}`, `{"id":1}`, `{"id":"a","text":"x","payload":null}`, "[\n{\"id\":\"a\"\n",
 	}, 503, 400, 413)
 }

@@ -25,6 +25,7 @@
 //     and the item; it is never returned as a value.
 //   - The graph is fed exactly the inputs it declares, and a model whose inputs
 //     or output are not understood is refused when it is loaded.
+//   - Nothing is sent anywhere: ONNX Runtime's telemetry is off.
 //
 // The package does not chunk documents, choose candidates, order results or
 // apply the logistic function: it returns what the models computed.

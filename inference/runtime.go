@@ -3,6 +3,7 @@ package inference
 import (
 	"context"
 	"errors"
+	"os"
 	"slices"
 	"sync"
 
@@ -33,7 +34,8 @@ type Runtime struct {
 }
 
 // Open loads libonnxruntime and starts the slots. It fails with braid.Conflict
-// while another Runtime of the process is open.
+// while another Runtime of the process is open. It sets ORT_DISABLE_TELEMETRY in
+// the environment of the process, so that ONNX Runtime reports to nobody.
 func Open(opts Options) (*Runtime, error) {
 	if err := opts.Validate(); err != nil {
 		return nil, err
@@ -42,6 +44,10 @@ func Open(opts Options) (*Runtime, error) {
 	case environment <- struct{}{}:
 	default:
 		return nil, braid.Errorf(braid.Conflict, "inference is already open in this process: close the other Runtime first")
+	}
+	if err := silenceTelemetry(); err != nil {
+		<-environment
+		return nil, err
 	}
 	ort.SetSharedLibraryPath(opts.Library)
 	// Its log goes to standard error unasked; every failure is returned as well.
@@ -63,6 +69,17 @@ func Open(opts Options) (*Runtime, error) {
 		version:   ort.GetVersion(),
 		scheduler: newScheduler(opts.Slots, opts.QueueTokens, opts.BulkTokens),
 	}, nil
+}
+
+// silenceTelemetry keeps ONNX Runtime from reporting to its makers. Its released
+// builds do so from 1.29 on unless this variable is set when it starts: names and
+// hashes of models, and an identifier of the machine, kept in the user's cache
+// folder. The call that switches it off later comes after the first event.
+func silenceTelemetry() error {
+	if err := os.Setenv("ORT_DISABLE_TELEMETRY", "1"); err != nil {
+		return braid.Errorf(braid.Internal, "switch off the telemetry of ONNX Runtime: %w", err)
+	}
+	return nil
 }
 
 // Close refuses further calls with braid.Unavailable, lets those under way

@@ -224,7 +224,7 @@ func (c *soakClient) malformed(ctx context.Context, q question) (string, error) 
 
 // oversize is over the limit of the routes with small bodies.
 func (c *soakClient) oversize(ctx context.Context, _ question) (string, error) {
-	return c.tooLarge(ctx, "/v1/sparse-embeddings", httpapi.MaxSearchBody)
+	return c.tooLarge(ctx, "/v1/collections/soak/search", httpapi.MaxSearchBody)
 }
 
 // oversizeHuge is over the limit of the routes with large ones.

@@ -8,12 +8,9 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"time"
 
-	"github.com/schollz/progressbar/v3"
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
-	"golang.org/x/term"
 
 	"github.com/braid-search/braid"
 	"github.com/braid-search/braid/models"
@@ -106,9 +103,9 @@ func (f *fetching) fetch(ctx context.Context, paths []string) error {
 	if len(paths) == 0 {
 		return nil
 	}
-	bar := newByteBar(f.stderr, f.snapshot.ID)
+	bar := newByteProgress(f.stderr, "fetch "+f.snapshot.ID, 0) // Fetch tells the total
 	defer bar.finish()
-	return f.client.Fetch(ctx, f.snapshot, paths, f.dir, bar.show)
+	return f.client.Fetch(ctx, f.snapshot, paths, f.dir, func(p hub.Progress) { bar.to(p.Done, p.Total) })
 }
 
 // clear removes the folder: the installed model has its own copy.
@@ -117,49 +114,6 @@ func (f *fetching) clear() error {
 		return braid.Errorf(braid.Internal, "remove the fetched files: %w", err)
 	}
 	return nil
-}
-
-// byteBar shows bytes, rate and time left of a fetch that takes more than a
-// second, if somebody is watching.
-type byteBar struct {
-	bar   *progressbar.ProgressBar // nil: nobody is watching
-	begun time.Time
-}
-
-func newByteBar(stderr io.Writer, what string) *byteBar {
-	file, ok := stderr.(*os.File)
-	if !ok || !term.IsTerminal(int(file.Fd())) {
-		return &byteBar{}
-	}
-	bar := progressbar.NewOptions64(1,
-		progressbar.OptionSetWriter(stderr),
-		progressbar.OptionSetDescription("fetch "+what),
-		progressbar.OptionSetVisibility(false),
-		progressbar.OptionShowBytes(true),
-		progressbar.OptionShowCount(),
-		progressbar.OptionSetPredictTime(true),
-		progressbar.OptionThrottle(100*time.Millisecond),
-		progressbar.OptionClearOnFinish(),
-	)
-	bar.StartWithoutRender() // so that the rate counts from here
-	return &byteBar{begun: time.Now(), bar: bar}
-}
-
-func (b *byteBar) show(p hub.Progress) {
-	if b.bar == nil {
-		return
-	}
-	if time.Since(b.begun) > time.Second {
-		progressbar.OptionSetVisibility(true)(b.bar)
-	}
-	b.bar.ChangeMax64(max(p.Total, p.Done, 1))
-	_ = b.bar.Set64(p.Done) // a bar that cannot be drawn is no reason to stop
-}
-
-func (b *byteBar) finish() {
-	if b.bar != nil {
-		_ = b.bar.Finish()
-	}
 }
 
 func newModelsPullCommand(root func() string) *cobra.Command {

@@ -14,6 +14,8 @@ import (
 type progress struct {
 	bar   *progressbar.ProgressBar // nil: nobody is watching
 	begun time.Time
+	done  int64
+	total int64
 }
 
 func newProgress(stderr io.Writer, what string, total int) *progress {
@@ -28,7 +30,7 @@ func newByteProgress(stderr io.Writer, what string, total int64) *progress {
 func show(stderr io.Writer, what string, total int64, count ...progressbar.Option) *progress {
 	file, ok := stderr.(*os.File)
 	if !ok || !term.IsTerminal(int(file.Fd())) {
-		return &progress{}
+		return &progress{total: total}
 	}
 	options := append(count,
 		progressbar.OptionSetWriter(stderr),
@@ -38,17 +40,25 @@ func show(stderr io.Writer, what string, total int64, count ...progressbar.Optio
 		progressbar.OptionThrottle(100*time.Millisecond),
 		progressbar.OptionClearOnFinish(),
 	)
-	return &progress{begun: time.Now(), bar: progressbar.NewOptions64(total, options...)}
+	bar := progressbar.NewOptions64(max(total, 1), options...)
+	bar.StartWithoutRender() // so that the rate counts from here
+	return &progress{begun: time.Now(), bar: bar, total: total}
 }
 
-func (p *progress) add(n int) {
+// add counts n more as done.
+func (p *progress) add(n int) { p.to(p.done+int64(n), p.total) }
+
+// to says that done of total is done.
+func (p *progress) to(done, total int64) {
+	p.done, p.total = done, total
 	if p.bar == nil {
 		return
 	}
 	if time.Since(p.begun) > time.Second {
 		progressbar.OptionSetVisibility(true)(p.bar)
 	}
-	_ = p.bar.Add(n) // a bar that cannot be drawn is no reason to stop
+	p.bar.ChangeMax64(max(total, done, 1))
+	_ = p.bar.Set64(done) // a bar that cannot be drawn is no reason to stop
 }
 
 // finish takes the bar off the screen; p may be nil.

@@ -10,13 +10,15 @@
 //   - Pair: (query, passage) → relevance logit
 //
 // A call tokenises in the caller's goroutine, is cut into units of texts of
-// equal token length, and its units run on the scheduler's slots.
+// equal token length (of any lengths on a GPU), and its units run on the
+// scheduler's slots. Where a model runs is what a run has shown, not an option.
 //
 // Invariants:
 //   - A text's result does not depend on what it was sent with. On the CPU the
 //     same text gives the same bits alone, in any list and under any load: no
 //     unit holds padding, and a model quantised dynamically, whose activation
 //     scale is taken over the whole input, runs one text at a time.
+//     On a GPU, units are padded behind the mask, and results differ by rounding.
 //   - Token ids, truncation and special tokens are those of the Python
 //     tokenizers library on the same tokenizer.json. Truncation removes text
 //     tokens, never special ones. As there, the literal text "[SEP]" becomes

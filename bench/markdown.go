@@ -51,7 +51,7 @@ func (d *document) row(cells ...string) { d.line("| %s |", strings.Join(cells, "
 func (d *document) circumstances(r *Report) {
 	m, s := r.Machine, r.Settings
 	d.line("# Benchmark, %s\n", r.Taken.Format("2006-01-02 15:04 MST"))
-	d.line("- commit %s, %s", r.Commit, m.Go)
+	d.line("- commit %s, %s, texts of %s", r.Commit, m.Go, r.Corpus)
 	d.line("- %s, %d cores (%s), %.0f GB, Linux %s", m.Processor, m.Cores, strings.Join(m.Features, " "), m.MemoryGB, m.Kernel)
 	for _, name := range slices.Sorted(maps.Keys(r.Models)) {
 		d.line("- model %s, %.12s", name, r.Models[name])

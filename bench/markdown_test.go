@@ -29,7 +29,7 @@ func TestMarkdown(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, want := range []string{
-		"commit abc", "A processor, 2 cores (avx2)", "model m, 0123456789ab\n", "| libraries | 0 | 0.5, 2.1 | 3 % | 0 % |",
+		"commit abc, ", "A processor, 2 cores (avx2)", "model m, 0123456789ab\n", "| libraries | 0 | 0.5, 2.1 | 3 % | 0 % |",
 		"| passages | passages/s | braid | 8.00 (8.00–8.00) | peer | 10.0 (10.0–10.0) | **0.80 (0.80–0.80)** |",
 		"| a query | p95 ms | idle | 2.00 (2.00–2.00) | busy | 5.00 (5.00–5.00) | **2.50 (2.50–2.50)** |",
 		"| braid | passages | 200 | 300 | 1.2 |", "| queries | 16 | 1.90", "| hybrid | rerank | 100 (100–100) | 150 (150–150) |",

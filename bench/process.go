@@ -65,11 +65,18 @@ func (p *process) close() error {
 		timer := time.AfterFunc(stopGrace, func() { _ = p.cmd.Process.Kill() })
 		defer timer.Stop()
 		<-p.done
-		if p.err != nil {
+		if p.err != nil && !p.terminated() {
 			p.end = p.fault(p.err)
 		}
 	})
 	return p.end
+}
+
+// terminated reports whether the process ended by the very signal that asks it
+// to, as uvicorn does once it has shut down.
+func (p *process) terminated() bool {
+	status, ok := p.cmd.ProcessState.Sys().(syscall.WaitStatus)
+	return ok && status.Signaled() && status.Signal() == syscall.SIGTERM
 }
 
 // fault is err with the last words of the contender.

@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"os"
+	"os/exec"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -18,6 +19,13 @@ import (
 // shell is a contender made of a line of shell.
 func shell(line string) library {
 	return library{name: "shell", command: func(Config, models.Kind) []string { return []string{"/bin/sh", "-c", line} }}
+}
+
+// ended closes a contender, which has nothing to complain of.
+func ended(t *testing.T, c *child) {
+	if err := c.close(); err != nil {
+		t.Error(err)
+	}
 }
 
 func TestLibraryThatFails(t *testing.T) {
@@ -39,7 +47,7 @@ func TestLibraryThatLosesTexts(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer c.close()
+	t.Cleanup(func() { ended(t, c) })
 	if _, err := c.do(peer.Job{Task: peer.Passages, Texts: []string{"a", "b"}}); braid.CodeOf(err) != braid.Internal {
 		t.Errorf("one result for two texts: %v", err)
 	}
@@ -55,9 +63,33 @@ func TestProcessorTime(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer c.close()
+	t.Cleanup(func() { ended(t, c) })
 	if used, err := c.processor(); err != nil || used <= 0 {
 		t.Errorf("a busy loop used %v (%v)", used, err)
+	}
+}
+
+// A server may end by the signal that asks it to, or with success; anything else
+// is told, every time it is asked.
+func TestServerThatEnds(t *testing.T) {
+	cfg := Config{Root: t.TempDir()}.withDefaults()
+	for _, c := range []struct{ line, want string }{
+		{"kill -TERM $$", ""},
+		{"trap 'exit 0' TERM; kill -TERM $$", ""},
+		{"echo the disk is full >&2; exit 4", "the disk is full"},
+		{"kill -SEGV $$", "segmentation fault"},
+	} {
+		cmd := exec.Command("/bin/sh", "-c", c.line)
+		p, err := begin(cfg, "shell", cmd, func() error { return nil })
+		if err != nil {
+			t.Fatal(err)
+		}
+		for range 2 {
+			err := p.close()
+			if (err == nil) != (c.want == "") || err != nil && !strings.Contains(err.Error(), c.want) {
+				t.Errorf("%s: %v, want %q", c.line, err, c.want)
+			}
+		}
 	}
 }
 

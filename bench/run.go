@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"path/filepath"
 	"slices"
 	"time"
 
@@ -90,7 +91,7 @@ func Run(ctx context.Context, cfg Config) (*Report, error) {
 	}
 	for _, part := range r.cfg.Parts {
 		if err := r.watch(ctx, part, measures[part]); err != nil {
-			return nil, fmt.Errorf("bench %s: %w", part, err)
+			return nil, fmt.Errorf("%s: %w", part, err)
 		}
 	}
 	for _, part := range append(Parts(), Soak) {
@@ -123,7 +124,7 @@ func (r *run) prepare(ctx context.Context) error {
 	}
 	r.report = &Report{
 		Taken: time.Now().UTC().Truncate(time.Second), Commit: commit(ctx, r.cfg.Root), Machine: machine, Models: digests,
-		Corpus: r.cfg.Corpus, Texts: map[string]Tokens{},
+		Corpus: filepath.Base(r.cfg.Corpus), Texts: map[string]Tokens{},
 		Settings: Settings{r.cfg.Rounds, r.cfg.Queries, r.cfg.Passages, r.cfg.Reranks, r.cfg.Clients, len(r.texts.documents)},
 	}
 	return nil

@@ -12,6 +12,7 @@ from layout import lay_out
 
 
 def main(kind, folder, scratch, port):
+    scratch = str(Path(scratch).resolve())  # its loader wants an absolute path
     os.environ.update(
         OMP_WAIT_POLICY="PASSIVE", HF_HUB_OFFLINE="1", INFINITY_ANONYMOUS_USAGE_STATS="0", HF_HOME=scratch,
     )

@@ -38,7 +38,7 @@ func decode(data []byte, into any, strict bool) error {
 	}
 	d := json.NewDecoder(bytes.NewReader(data))
 	if err := d.Decode(into); err != nil {
-		return explain(err, into)
+		return explain(err)
 	}
 	if _, err := d.Token(); !errors.Is(err, io.EOF) {
 		return braid.Errorf(braid.InvalidArgument, "more data follows the JSON value at byte %d: send one value", d.InputOffset())
@@ -59,7 +59,7 @@ func invalidAt(data []byte) int {
 }
 
 // explain turns an error of encoding/json into one for the sender.
-func explain(err error, into any) error {
+func explain(err error) error {
 	var syntax *json.SyntaxError
 	var wrong *json.UnmarshalTypeError
 	var typed *braid.Error

@@ -9,6 +9,7 @@ import (
 	"os"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"syscall"
@@ -56,16 +57,16 @@ func TestSoak(t *testing.T) {
 	time.Sleep(soakIdle)
 	idle := usageOf(t, s.cmd.Process.Pid)
 
-	t.Logf("after %s: %s", duration/5, warm)
-	t.Logf("after %s: %s", duration, after)
+	t.Logf("after %s: %s, of it in use %d", duration/5, warm.usage, warm.inUse>>20)
+	t.Logf("after %s: %s, of it in use %d", duration, after.usage, after.inUse>>20)
 	t.Logf("%s of CPU in %s of doing nothing", idle.cpu-after.cpu, soakIdle)
 	for _, outcome := range slices.Sorted(maps.Keys(outcomes)) {
 		t.Logf("%7d %s", outcomes[outcome], outcome)
 	}
 	// Caches and pools are not full after four seconds, and the race detector keeps
 	// notes on all memory ever used.
-	if *soakFor >= soakLong && after.resident > warm.resident*13/10 {
-		t.Errorf("memory grew from %d to %d MiB", warm.resident>>20, after.resident>>20)
+	if *soakFor >= soakLong && after.inUse > warm.inUse*13/10 {
+		t.Errorf("memory in use grew from %d to %d MiB", warm.inUse>>20, after.inUse>>20)
 	}
 	if after.files > warm.files {
 		t.Errorf("open files grew from %d to %d", warm.files, after.files)
@@ -122,32 +123,77 @@ func soak(t *testing.T, base string, k *truths, duration time.Duration, seed uin
 	}
 }
 
-// settled is what the server holds once it has come to rest.
-func settled(t *testing.T, s *server) usage {
+// atRest is the usage of a server that has nothing to do.
+type atRest struct {
+	usage
+	// inUse is the resident memory less what the Go runtime has free and keeps.
+	inUse int // bytes
+}
+
+// atRestNow subtracts the free memory, which follows the largest requests of
+// late, not what is still held.
+func atRestNow(t *testing.T, s *server, u usage) atRest {
 	t.Helper()
-	// The Go runtime keeps free memory in proportion to what was alive at its last
-	// collection, which may have been in the middle of a large request. The buffers
-	// of these requests are garbage enough to make it collect again.
+	free := metric(t, s, "go_memstats_heap_idle_bytes") - metric(t, s, "go_memstats_heap_released_bytes")
+	return atRest{u, u.resident - int(free)}
+}
+
+// metric reads one number without labels off /metrics.
+func metric(t *testing.T, s *server, name string) float64 {
+	t.Helper()
+	_, page := get(t, s.base+"/metrics")
+	for line := range strings.Lines(page) {
+		if value, found := strings.CutPrefix(line, name+" "); found {
+			n, err := strconv.ParseFloat(strings.TrimSpace(value), 64)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return n
+		}
+	}
+	t.Fatalf("/metrics lacks %s: %s", name, page)
+	return 0
+}
+
+// collect makes the Go runtime of a server at rest collect garbage, which is in
+// use until then. It does so when there is as much again as was alive the last
+// time; the buffers of these requests are that.
+func collect(t *testing.T, s *server) {
+	t.Helper()
+	const collections, enough = "go_gc_duration_seconds_count", 3
 	client := &soakClient{base: s.base, http: &http.Client{Transport: &http.Transport{}}}
-	for range 100 {
+	defer client.http.CloseIdleConnections()
+	before := metric(t, s, collections)
+	for range 1000 {
 		if _, err := client.oversize(t.Context(), question{}); err != nil {
 			t.Fatal(err)
 		}
+		if metric(t, s, collections) >= before+enough {
+			return
+		}
 	}
-	client.http.CloseIdleConnections()
+	t.Fatal("the server's Go runtime does not collect garbage")
+}
 
+// settled waits until the server has come to rest.
+func settled(t *testing.T, s *server) atRest {
+	t.Helper()
+	collect(t, s)
+	http.DefaultClient.CloseIdleConnections()
 	const noise = 1 << 20
 	last := usageOf(t, s.cmd.Process.Pid)
 	for range 120 {
 		time.Sleep(time.Second)
 		now := usageOf(t, s.cmd.Process.Pid)
 		if now.cpu-last.cpu <= clockTick && now.files == last.files && last.resident-now.resident < noise {
-			return now
+			rest := atRestNow(t, s, now)
+			http.DefaultClient.CloseIdleConnections()
+			return rest
 		}
 		last = now
 	}
 	t.Fatalf("the server does not come to rest: %s", last)
-	return usage{}
+	return atRest{}
 }
 
 var createdBy = regexp.MustCompile(`(?m)^created by (\S+)`)

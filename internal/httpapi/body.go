@@ -12,9 +12,24 @@ import (
 )
 
 // body returns the request's body bounded to limit bytes; reading past that is
-// a braid.TooLarge.
+// a braid.TooLarge. A body that says it is larger is thrown away as it comes: a
+// client that is cut off while it sends would not read why.
 func body(c *gin.Context, limit int64) io.Reader {
+	if c.Request.ContentLength > limit {
+		if budgeted, ok := c.Request.Body.(*budgetedBody); ok {
+			_, _ = io.CopyN(io.Discard, budgeted.ReadCloser, limit) // as far as it goes
+		}
+		return failingBody{tooLong(limit)}
+	}
 	return &boundedBody{r: http.MaxBytesReader(c.Writer, c.Request.Body, limit), limit: limit}
+}
+
+type failingBody struct{ err error }
+
+func (b failingBody) Read([]byte) (int, error) { return 0, b.err }
+
+func tooLong(limit int64) error {
+	return braid.Errorf(braid.TooLarge, "the request body is over %d bytes: send it in parts", limit)
 }
 
 type boundedBody struct {
@@ -25,9 +40,11 @@ type boundedBody struct {
 func (b *boundedBody) Read(p []byte) (int, error) {
 	n, err := b.r.Read(p)
 	var over *http.MaxBytesError
+	var typed *braid.Error
 	switch {
+	case errors.As(err, &typed):
 	case errors.As(err, &over):
-		err = braid.Errorf(braid.TooLarge, "the request body is over %d bytes: send it in parts", b.limit)
+		err = tooLong(b.limit)
 	case err != nil && !errors.Is(err, io.EOF):
 		err = braid.Errorf(braid.InvalidArgument, "the request body could not be read to its end: %w", err)
 	}

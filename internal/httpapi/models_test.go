@@ -140,6 +140,8 @@ func TestModelRoutesRefuse(t *testing.T) {
 		"not JSON":             {"/embed", `inputs=x`, 400, "malformed"},
 		"embed, nothing":       {"/embed", `{"inputs":[]}`, 400, "inputs is empty"},
 		"embed, whole":         {"/embed", `{"inputs":"` + long + `","truncate":false}`, 413, "602 tokens"},
+		"embed, from the left": {"/embed", `{"inputs":"x","truncation_direction":"Left"}`, 400, "right end"},
+		"texts, top_n 0":       {"/rerank", `{"query":"x","texts":["a"],"top_n":0}`, 400, "top_n is 0"},
 		"sparse, nothing":      {"/embed_sparse", `{"inputs":[]}`, 400, "inputs is empty"},
 		"sparse, strict":       {"/v1/sparse-embeddings", `{"input":"x","topk":3}`, 400, "unknown field"},
 		"sparse, top_k 0":      {"/v1/sparse-embeddings", `{"input":"x","top_k":0}`, 400, "top_k is 0"},
@@ -168,6 +170,11 @@ func TestTEIRoutes(t *testing.T) {
 	mustCall(t, "POST", base+"/embed", `{"inputs":"a big fat potato"}`, &single)
 	mustCall(t, "POST", base+"/embed", `{"inputs":["wrench","a big fat potato"],"normalize":true,"truncate":true}`, &list)
 	mustCall(t, "POST", base+"/embed", `{"inputs":"a big fat potato","normalize":false}`, &raw)
+	var root [][]float32
+	mustCall(t, "POST", base+"/", `{"inputs":"a big fat potato","truncation_direction":"Right"}`, &root)
+	if !slices.Equal(root[0], single[0]) {
+		t.Error("/ and /embed give different vectors")
+	}
 	if !slices.Equal(single[0], list[1]) || len(single[0]) != 384 {
 		t.Error("one text and a list give different vectors")
 	}
@@ -267,6 +274,11 @@ func TestRerankForms(t *testing.T) {
 				t.Errorf("%s: text %q", path, *logits[i].Text)
 			}
 		}
+	}
+	var two []result
+	mustCall(t, "POST", base+"/rerank", `{"query":"`+capital+`","texts":`+string(list)+`,"top_n":2}`, &two)
+	if len(two) != 2 || two[0].Index != best[0] || two[1].Index != best[1] {
+		t.Errorf("texts with top_n 2: %+v", two)
 	}
 	if reference[0] < 0.9998 || reference[5] > 2e-5 || math.Abs(reference[3]-0.0844) > 0.02 {
 		t.Errorf("scores %v", reference[:6])

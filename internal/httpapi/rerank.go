@@ -88,6 +88,11 @@ func (s *Server) postRerank(c *gin.Context) {
 		fail(c, err)
 		return
 	}
+	for _, n := range []*int{req.TopN, req.TopK} {
+		if n != nil {
+			order = order[:min(len(order), *n)]
+		}
+	}
 	k.tell(c)
 	if req.Texts != nil {
 		c.PureJSON(http.StatusOK, req.teiAnswer(order, list))
@@ -134,9 +139,7 @@ func (r *rerankRequest) passages() ([]string, error) {
 		return nil, braid.Errorf(braid.TooLarge, "query is %d bytes, the limit is %d", len(*r.Query), MaxInputText).In("query")
 	case r.Texts != nil && r.Documents != nil:
 		return nil, braid.Errorf(braid.InvalidArgument, "send \"texts\" or \"documents\", not both")
-	case r.Texts != nil:
-		return r.Texts.list, check(*r.Texts, "texts")
-	case r.Documents == nil:
+	case r.Texts == nil && r.Documents == nil:
 		return nil, braid.Errorf(braid.InvalidArgument, "send \"documents\" (the form of Cohere and Jina) or \"texts\" (that of text-embeddings-inference)")
 	}
 	for _, n := range []struct {
@@ -146,6 +149,9 @@ func (r *rerankRequest) passages() ([]string, error) {
 		if n.value != nil && *n.value < 1 {
 			return nil, braid.Errorf(braid.InvalidArgument, "%s is %d, want at least 1", n.field, *n.value).In(n.field)
 		}
+	}
+	if r.Texts != nil {
+		return r.Texts.list, check(*r.Texts, "texts")
 	}
 	return *r.Documents, check(texts{list: *r.Documents}, "documents")
 }
@@ -206,13 +212,7 @@ func (r *rerankRequest) cohereAnswer(order []ranked, list []string, model string
 		Meta:  cohereMeta{APIVersion: map[string]string{"version": version}, BilledUnits: map[string]int{"search_units": 1}},
 		Usage: usage{k.tokens, k.tokens},
 	}
-	limit := len(order)
-	for _, n := range []*int{r.TopN, r.TopK} {
-		if n != nil {
-			limit = min(limit, *n)
-		}
-	}
-	for _, o := range order[:limit] {
+	for _, o := range order {
 		result := cohereResult{Index: o.position, RelevanceScore: o.probability, Logit: o.logit}
 		if r.ReturnDocuments {
 			result.Document = &cohereDocument{list[o.position]}

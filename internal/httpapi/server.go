@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/gin-gonic/gin"
+	"golang.org/x/sync/semaphore"
 
 	"github.com/braid-search/braid"
 	"github.com/braid-search/braid/internal/metrics"
@@ -58,6 +59,7 @@ type Server struct {
 	opts    Options
 	handler http.Handler
 	started time.Time
+	bodies  *semaphore.Weighted // bytes
 }
 
 // New returns the handler of all routes.
@@ -74,7 +76,7 @@ func New(opts Options) *Server {
 	if opts.Metrics == nil {
 		opts.Metrics = metrics.New()
 	}
-	s := &Server{opts: opts, started: time.Now()}
+	s := &Server{opts: opts, started: time.Now(), bodies: semaphore.NewWeighted(MaxBodies)}
 	gin.SetMode(gin.ReleaseMode)
 	r := gin.New()
 	// A document id may hold any character; percent-encoded slashes stay part of
@@ -112,6 +114,7 @@ func (s *Server) routes(r *gin.Engine) {
 
 	r.GET("/health", func(c *gin.Context) { c.Status(http.StatusOK) })
 	r.POST("/embed", s.postEmbed)
+	r.POST("/", s.postEmbed) // where clients of text-embeddings-inference with a bare address ask
 	r.POST("/embed_sparse", s.postEmbedSparse)
 	r.POST("/tokenize", s.postTokenize)
 	for _, path := range []string{"/rerank", "/v1/rerank", "/v2/rerank"} {
@@ -134,6 +137,9 @@ func (s *Server) routes(r *gin.Engine) {
 }
 
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	body := &budgetedBody{ReadCloser: r.Body, budget: s.bodies}
+	defer body.release()
+	r.Body = body
 	if u := collapseSlashes(r.URL); u != r.URL {
 		r = r.WithContext(r.Context()) // a shallow copy
 		r.URL = u

@@ -2,6 +2,7 @@ package httpapi
 
 import (
 	"net/http"
+	"strings"
 	"time"
 
 	"github.com/gin-gonic/gin"
@@ -20,6 +21,8 @@ type encodeRequest struct {
 	PromptName string `json:"prompt_name"`
 	Dimensions *int   `json:"dimensions"`
 	Model      string `json:"model"`
+	// TruncationDirection can only be "right": the beginning is what is kept.
+	TruncationDirection string `json:"truncation_direction"`
 }
 
 // request checks what both routes share. Texts too long for the model are cut
@@ -27,6 +30,9 @@ type encodeRequest struct {
 func (r encodeRequest) request() (inference.Request, error) {
 	if err := check(r.Inputs, "inputs"); err != nil {
 		return inference.Request{}, err
+	}
+	if d := r.TruncationDirection; d != "" && !strings.EqualFold(d, "right") {
+		return inference.Request{}, braid.Errorf(braid.InvalidArgument, "truncation_direction %q is not supported: texts are cut at their right end", d).In("truncation_direction")
 	}
 	side, err := role(r.PromptName, "prompt_name")
 	if err != nil {

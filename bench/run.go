@@ -2,6 +2,7 @@ package bench
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -77,7 +78,7 @@ type run struct {
 }
 
 // Run measures what cfg says. When ctx ends, or a contender fails, it returns the
-// error and no report.
+// error and what was seen before, which may be nothing (nil).
 func Run(ctx context.Context, cfg Config) (*Report, error) {
 	if err := cfg.Validate(); err != nil {
 		return nil, err
@@ -91,7 +92,8 @@ func Run(ctx context.Context, cfg Config) (*Report, error) {
 	}
 	for _, part := range r.cfg.Parts {
 		if err := r.watch(ctx, part, measures[part]); err != nil {
-			return nil, fmt.Errorf("%s: %w", part, err)
+			r.leaveOut("the rest of the part " + part + ", which failed or was stopped")
+			return r.report, fmt.Errorf("%s: %w", part, err)
 		}
 	}
 	for _, part := range append(Parts(), Soak) {
@@ -142,20 +144,16 @@ func (r *run) watch(ctx context.Context, name string, measure func(context.Conte
 	if err != nil {
 		return err
 	}
-	if err := measure(ctx); err != nil {
-		return err
-	}
+	failed := measure(ctx)
 	after, err := readUsage()
 	if err != nil {
-		return err
+		return errors.Join(failed, err)
 	}
 	part.Seconds = after.at.Sub(before.at).Seconds()
 	part.Others, part.Lost = after.since(before, r.report.Machine.Cores)
-	if part.LoadAfter, err = loadAverage(); err != nil {
-		return err
-	}
+	part.LoadAfter, err = loadAverage()
 	r.report.Parts = append(r.report.Parts, part)
-	return nil
+	return errors.Join(failed, err)
 }
 
 // leaveOut notes once what is not run; it reports whether there was anything.

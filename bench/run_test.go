@@ -102,7 +102,11 @@ func TestRunAgainstOnnxruntime(t *testing.T) {
 func TestRunThatCannotBegin(t *testing.T) {
 	cfg := checkout(t)
 	cfg.Peer = []string{"/bin/sh", "-c", "echo this is not braid >&2; exit 1"}
-	if _, err := Run(context.Background(), cfg); err == nil || !strings.Contains(err.Error(), "this is not braid") {
+	report, err := Run(context.Background(), cfg)
+	if err == nil || !strings.Contains(err.Error(), "this is not braid") {
 		t.Errorf("got %v, want what the contender said", err)
+	}
+	if report == nil || len(report.Parts) != 1 || !strings.Contains(strings.Join(report.NotRun, "\n"), "the rest of the part libraries") {
+		t.Errorf("the report of a part that failed is %+v", report)
 	}
 }

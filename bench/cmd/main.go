@@ -85,10 +85,10 @@ func runBench(ctx context.Context, args []string, stdout, stderr io.Writer) erro
 	}
 	cfg.Peer = []string{self, "peer"}
 	report, err := bench.Run(ctx, cfg)
-	if err != nil {
-		return err
+	if report != nil {
+		return errors.Join(err, write(report, *out, stdout))
 	}
-	return write(report, *out, stdout)
+	return err
 }
 
 // quickened shortens what the flags did not set.

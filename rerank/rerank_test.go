@@ -294,4 +294,3 @@ func TestProbabilityNeverFalls(t *testing.T) {
 		}
 	})
 }
-

@@ -25,7 +25,8 @@ var soakFor = flag.Duration("soak", 0, "how long clients ask in the soak test (d
 const (
 	soakClients = 16
 	soakShort   = 20 * time.Second
-	soakLong    = 2 * time.Minute // from here on memory is judged
+	soakFiles   = 4               // that may be open more; a leak has hundreds
+	soakLong    = 2 * time.Minute // from here on memory and the idle processor are judged
 	// soakIdle is how long an idle server is watched.
 	soakIdle = 5 * time.Second
 )
@@ -64,11 +65,13 @@ func TestSoak(t *testing.T) {
 		t.Logf("%7d %s", outcomes[outcome], outcome)
 	}
 	// Caches and pools are not full after four seconds, and the race detector keeps
-	// notes on all memory ever used.
-	if *soakFor >= soakLong && after.inUse > warm.inUse*13/10 {
+	// notes on all memory ever used, over which collecting takes longer.
+	long := *soakFor >= soakLong
+	if long && after.inUse > warm.inUse*13/10 {
 		t.Errorf("memory in use grew from %d to %d MiB", warm.inUse>>20, after.inUse>>20)
 	}
-	if after.files > warm.files {
+	// The storage engine opens and closes files of its own at its own time.
+	if after.files > warm.files+soakFiles {
 		t.Errorf("open files grew from %d to %d", warm.files, after.files)
 	}
 	// The Go runtime keeps threads it once needed for calls into C; their number
@@ -76,7 +79,7 @@ func TestSoak(t *testing.T) {
 	if after.threads > warm.threads+soakClients {
 		t.Errorf("threads grew from %d to %d", warm.threads, after.threads)
 	}
-	if busy := idle.cpu - after.cpu; busy > soakIdle/100 {
+	if busy := idle.cpu - after.cpu; long && busy > soakIdle/100 {
 		t.Errorf("an idle server used %s of CPU in %s", busy, soakIdle)
 	}
 

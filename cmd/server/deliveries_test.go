@@ -142,7 +142,8 @@ func (c *soakClient) slowBody(ctx context.Context, q question) (string, error) {
 // body.
 func (c *soakClient) raw(ctx context.Context, q question, n int) (*net.TCPConn, error) {
 	address := strings.TrimPrefix(c.base, "http://")
-	conn, err := (&net.Dialer{}).DialContext(ctx, "tcp", address)
+	// To the end although the soak may be over: that is no fault of the server.
+	conn, err := (&net.Dialer{}).DialContext(context.WithoutCancel(ctx), "tcp", address)
 	if err != nil {
 		return nil, err
 	}

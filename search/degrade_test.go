@@ -82,10 +82,10 @@ func TestModelSwitchedOffDegrades(t *testing.T) {
 	if len(asked.Degraded) != 2 || asked.Degraded[1].Stage != "rerank" {
 		t.Errorf("a rerank that was asked for is missing silently: %+v", asked.Degraded)
 	}
-	if got, err := s.Ingest(t.Context(), "t", pumps, nil); err != nil || got.Unchanged != len(pumps) {
+	if got, err := s.Ingest(t.Context(), "t", pumps); err != nil || got.Unchanged != len(pumps) {
 		t.Errorf("what is stored needs no model: %+v, %v", got, err)
 	}
-	if _, err := s.Ingest(t.Context(), "t", []braid.Document{{ID: "new", Text: "text"}}, nil); braid.CodeOf(err) != braid.Unavailable {
+	if _, err := s.Ingest(t.Context(), "t", []braid.Document{{ID: "new", Text: "text"}}); braid.CodeOf(err) != braid.Unavailable {
 		t.Errorf("ingestion without the sparse model: %v", err)
 	}
 	if _, created, err := s.Create(t.Context(), "t"); created || err != nil {
@@ -99,7 +99,7 @@ func TestModelSwitchedOffDegrades(t *testing.T) {
 	if _, _, err := s.Create(t.Context(), "two"); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := s.Ingest(t.Context(), "two", pumps, nil); err != nil {
+	if _, err := s.Ingest(t.Context(), "two", pumps); err != nil {
 		t.Fatal(err)
 	}
 	if two, err := s.Search(t.Context(), "two", search.Request{Query: "inlet pressure"}); err != nil || two.Degraded != nil || len(two.Hits) == 0 {
@@ -124,7 +124,7 @@ func TestOtherModelsVectorsAreRefused(t *testing.T) {
 	if _, err := s.Search(t.Context(), "t", search.Request{Query: "x", Mode: search.ModeDense}); braid.CodeOf(err) != braid.Conflict {
 		t.Errorf("search: %v", err)
 	}
-	if _, err := s.Ingest(t.Context(), "t", pumps, nil); braid.CodeOf(err) != braid.Conflict {
+	if _, err := s.Ingest(t.Context(), "t", pumps); braid.CodeOf(err) != braid.Conflict {
 		t.Errorf("ingest: %v", err)
 	}
 }

@@ -46,11 +46,10 @@ func (r *IngestResult) Add(other IngestResult) {
 }
 
 // Ingest stores docs in order, IngestBatch at a time, each batch durable and
-// visible in every branch before the next begins; progress, if not nil, is
-// called after each with the result so far. All documents are validated before
-// the first is stored. On a later error the result counts what had been stored;
-// sending the same documents again is safe and encodes only the rest.
-func (s *Service) Ingest(ctx context.Context, name string, docs []braid.Document, progress func(IngestResult)) (IngestResult, error) {
+// visible in every branch before the next begins. All documents are validated
+// before the first is stored. On a later error the result counts what had been
+// stored; sending the same documents again is safe and encodes only the rest.
+func (s *Service) Ingest(ctx context.Context, name string, docs []braid.Document) (IngestResult, error) {
 	var total IngestResult
 	c, err := s.engine.Open(ctx, name)
 	if err != nil {
@@ -65,9 +64,6 @@ func (s *Service) Ingest(ctx context.Context, name string, docs []braid.Document
 		total.Add(result)
 		if err != nil {
 			return total, err
-		}
-		if progress != nil {
-			progress(total)
 		}
 		docs = docs[n:]
 	}

@@ -158,11 +158,12 @@ func (s *Service) schema() index.Schema {
 }
 
 // fits reports why vectors of the loaded model do not belong into a collection
-// made for want, or nil. role and option name the model for the caller.
-func fits(loaded bool, have, want index.ModelRef, role, option string) error {
+// made for want, or nil. role names the model for the caller, and the option that
+// loads it.
+func fits(loaded bool, have, want index.ModelRef, role string) error {
 	switch {
 	case !loaded:
-		return braid.Errorf(braid.Unavailable, "the collection needs the %s model %q, which is not loaded: start with --%s %s", role, want.Name, option, want.Name)
+		return braid.Errorf(braid.Unavailable, "the collection needs the %s model %q, which is not loaded: start with --%s %s", role, want.Name, role, want.Name)
 	case have != want:
 		return braid.Errorf(braid.Conflict, "the collection was made with the %s model %q (%.12s), loaded is %q (%.12s): vectors of two models cannot be compared; index the documents into a new collection or load the model it was made with",
 			role, want.Name, want.Digest, have.Name, have.Digest)
@@ -171,11 +172,11 @@ func fits(loaded bool, have, want index.ModelRef, role, option string) error {
 }
 
 func (s *Service) fitsDense(schema index.Schema) error {
-	return fits(s.models.Dense != nil, s.models.DenseRef, schema.Dense, "dense", "dense")
+	return fits(s.models.Dense != nil, s.models.DenseRef, schema.Dense, "dense")
 }
 
 func (s *Service) fitsSparse(schema index.Schema) error {
-	return fits(s.models.Sparse != nil, s.models.SparseRef, schema.Sparse, "sparse", "sparse")
+	return fits(s.models.Sparse != nil, s.models.SparseRef, schema.Sparse, "sparse")
 }
 
 // Degradation says what an answer had to do without, and why.

@@ -66,7 +66,7 @@ func service(t *testing.T, models search.Models) *search.Service {
 
 func ingest(t *testing.T, s *search.Service, docs ...braid.Document) search.IngestResult {
 	t.Helper()
-	result, err := s.Ingest(t.Context(), "t", docs, nil)
+	result, err := s.Ingest(t.Context(), "t", docs)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -328,14 +328,14 @@ func TestIngestRefusesTheWholeCall(t *testing.T) {
 		"twice":      {pumps[0], pumps[1], pumps[0]},
 		"no id":      {pumps[0], {Text: "x"}},
 	} {
-		if _, err := s.Ingest(t.Context(), "t", docs, nil); braid.CodeOf(err) != braid.InvalidArgument {
+		if _, err := s.Ingest(t.Context(), "t", docs); braid.CodeOf(err) != braid.InvalidArgument {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
 	if info, err := s.Info(t.Context(), "t"); err != nil || info.Documents != 0 {
 		t.Errorf("%d documents were stored (%v)", info.Documents, err)
 	}
-	if _, err := s.Ingest(t.Context(), "absent", pumps, nil); braid.CodeOf(err) != braid.NotFound {
+	if _, err := s.Ingest(t.Context(), "absent", pumps); braid.CodeOf(err) != braid.NotFound {
 		t.Errorf("unknown collection: %v", err)
 	}
 }

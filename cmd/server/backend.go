@@ -18,6 +18,8 @@ import (
 type backend interface {
 	// Create makes the collection or finds that it is there.
 	Create(ctx context.Context, name string) (index.Info, error)
+	// Collection describes one that exists.
+	Collection(ctx context.Context, name string) (index.Info, error)
 	Ingest(ctx context.Context, name string, docs []braid.Document) (search.IngestResult, error)
 	Search(ctx context.Context, name string, req search.Request) (*search.Response, error)
 	Close() error
@@ -52,7 +54,8 @@ func (c backendConfig) open(ctx context.Context, stderr io.Writer) (backend, err
 	return inProcess{l}, nil
 }
 
-// inProcess gives a local service the shape of a backend.
+// inProcess gives a local service the shape of a backend; what it does not say
+// itself are the service's own methods.
 type inProcess struct{ *local }
 
 func (p inProcess) Create(ctx context.Context, name string) (index.Info, error) {
@@ -60,6 +63,6 @@ func (p inProcess) Create(ctx context.Context, name string) (index.Info, error) 
 	return info, err
 }
 
-func (p inProcess) Ingest(ctx context.Context, name string, docs []braid.Document) (search.IngestResult, error) {
-	return p.local.Ingest(ctx, name, docs, nil)
+func (p inProcess) Collection(ctx context.Context, name string) (index.Info, error) {
+	return p.Info(ctx, name)
 }

@@ -130,7 +130,7 @@ func indexCorpus(ctx context.Context, b backend, collection string, dataset *eva
 	if _, err := store(ctx, b, collection, slices.Values(docs), len(docs), stderr); err != nil {
 		return err
 	}
-	info, err := b.Create(ctx, collection)
+	info, err := b.Collection(ctx, collection)
 	if err != nil {
 		return err
 	}

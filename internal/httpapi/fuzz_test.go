@@ -65,7 +65,7 @@ func withoutModels(f *testing.F) *httpapi.Server {
 	if _, _, err := service.Create(ctx, "plain"); err != nil {
 		f.Fatal(err)
 	}
-	if _, err := service.Ingest(ctx, "plain", []braid.Document{{ID: "a", Text: "a big fat potato"}, {ID: "b", Title: "wrench"}}, nil); err != nil {
+	if _, err := service.Ingest(ctx, "plain", []braid.Document{{ID: "a", Text: "a big fat potato"}, {ID: "b", Title: "wrench"}}); err != nil {
 		f.Fatal(err)
 	}
 	if _, err := engine.Create(ctx, "dense", index.Schema{Dense: index.ModelRef{Name: "absent", Digest: "d"}, Dimensions: 4}); err != nil {

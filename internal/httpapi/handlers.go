@@ -84,7 +84,7 @@ func (s *Server) postDocuments(c *gin.Context) {
 		fail(c, err)
 		return
 	}
-	result, err := s.opts.Search.Ingest(ctx, name, docs, nil)
+	result, err := s.opts.Search.Ingest(ctx, name, docs)
 	if err != nil {
 		failStored(c, err, result.Stored())
 		return

@@ -15,6 +15,7 @@ import (
 
 	"github.com/braid-search/braid"
 	"github.com/braid-search/braid/index/dense"
+	"github.com/braid-search/braid/index/docset"
 	"github.com/braid-search/braid/index/topk"
 )
 
@@ -60,7 +61,7 @@ func TestSearchEqualsBruteForce(t *testing.T) {
 				}
 				query, q := small(random, dim), topk.Scan{K: rapid.IntRange(1, 500).Draw(t, "k")}
 				if rapid.Bool().Draw(t, "filtered") {
-					q.Allowed = func(ord uint32) bool { return ord%3 == 0 }
+					q.Allowed = docset.Where(1000, func(ord uint32) bool { return ord%3 == 0 })
 				}
 				got, err := x.Search(context.Background(), query, q)
 				if err != nil {
@@ -155,7 +156,7 @@ func TestSearchStopsWithContext(t *testing.T) {
 func bruteForce(model map[uint32][]float32, query []float32, q topk.Scan) []topk.Match {
 	var all []topk.Match
 	for ord, v := range model {
-		if q.Allowed != nil && !q.Allowed(ord) {
+		if q.Allowed != nil && !q.Allowed.Contains(ord) {
 			continue
 		}
 		var score float64

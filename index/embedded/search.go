@@ -5,6 +5,7 @@ import (
 
 	"github.com/braid-search/braid"
 	"github.com/braid-search/braid/index"
+	"github.com/braid-search/braid/index/docset"
 	"github.com/braid-search/braid/index/topk"
 )
 
@@ -66,7 +67,10 @@ func (b *branches) scan(q index.Query) topk.Scan {
 		Before: func(x, y uint32) bool { return b.slots[x].id < b.slots[y].id },
 	}
 	if q.Allowed != nil {
-		scan.Allowed = func(ord uint32) bool { return q.Allowed.Contains(b.slots[ord].id) }
+		scan.Allowed = docset.Where(uint32(len(b.slots)), func(ord uint32) bool {
+			id := b.slots[ord].id
+			return id != "" && q.Allowed.Contains(id)
+		})
 	}
 	return scan
 }

@@ -12,6 +12,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/braid-search/braid"
+	"github.com/braid-search/braid/index/docset"
 	"github.com/braid-search/braid/index/sparse"
 	"github.com/braid-search/braid/index/topk"
 )
@@ -45,7 +46,7 @@ func TestSearchEqualsBruteForce(t *testing.T) {
 			}
 			query, q := vector(random, random.IntN(8), 40), topk.Scan{K: 1 + random.IntN(70)}
 			if random.IntN(2) == 0 {
-				q.Allowed = func(ord uint32) bool { return ord%3 == 0 }
+				q.Allowed = docset.Where(1000, func(ord uint32) bool { return ord%3 == 0 })
 			}
 			got, err := p.Search(context.Background(), query, q)
 			if err != nil {
@@ -97,7 +98,7 @@ func TestSearchStopsWithContext(t *testing.T) {
 func bruteForce(model map[uint32]braid.SparseVector, query braid.SparseVector, q topk.Scan) []topk.Match {
 	var all []topk.Match
 	for ord, v := range model {
-		if q.Allowed != nil && !q.Allowed(ord) {
+		if q.Allowed != nil && !q.Allowed.Contains(ord) {
 			continue
 		}
 		sum, shared := 0.0, false

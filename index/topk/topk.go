@@ -3,6 +3,8 @@ package topk
 import (
 	"math"
 	"slices"
+
+	"github.com/braid-search/braid/index/docset"
 )
 
 // Match is one retrieved ordinal. A higher score is better.
@@ -15,10 +17,9 @@ type Match struct {
 type Scan struct {
 	// K is the largest number of matches to return; below 1 there are none.
 	K int
-	// Allowed says whether an ordinal may be returned; nil allows all that are
-	// live. It is asked only about ordinals that would otherwise be kept, and
-	// may be called from several goroutines at once.
-	Allowed func(ord uint32) bool
+	// Allowed holds the ordinals that may be returned; nil allows all that are
+	// live.
+	Allowed *docset.Set
 	// Before says whether ordinal a stands before b when their scores are
 	// equal: a strict total order. Nil is ascending ordinals. It may be called
 	// from several goroutines at once.
@@ -56,7 +57,7 @@ func (c *Collector) Offer(ord uint32, score float64) {
 	if full && !c.before(m, c.heap[0]) {
 		return
 	}
-	if c.scan.Allowed != nil && !c.scan.Allowed(ord) {
+	if c.scan.Allowed != nil && !c.scan.Allowed.Contains(ord) {
 		return
 	}
 	if full {

@@ -9,6 +9,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/braid-search/braid/index/docset"
 	"github.com/braid-search/braid/index/topk"
 )
 
@@ -37,7 +38,7 @@ func TestCollectorEqualsSort(t *testing.T) {
 			Before: func(a, b uint32) bool { return rank[a] < rank[b] },
 		}
 		if modulus > 1 {
-			scan.Allowed = func(ord uint32) bool { return ord%modulus == 0 }
+			scan.Allowed = docset.Where(uint32(n), func(ord uint32) bool { return ord%modulus == 0 })
 		}
 		c := topk.NewCollector(scan)
 		for _, ord := range order {

@@ -2,13 +2,12 @@ package embedded
 
 import (
 	"context"
+	"log/slog"
 	"sync"
 
 	"github.com/braid-search/braid"
 	"github.com/braid-search/braid/index"
-	"github.com/braid-search/braid/index/dense"
 	"github.com/braid-search/braid/index/lexical"
-	"github.com/braid-search/braid/index/sparse"
 	"github.com/braid-search/braid/index/store"
 )
 
@@ -16,44 +15,25 @@ import (
 type collection struct {
 	store    *store.Store
 	recorded store.Collection
+	log      *slog.Logger
 
 	// writes is held by one write from its look at what exists to its last
 	// change in memory.
-	writes sync.Mutex
+	writes  sync.Mutex
+	changed map[string]bool // ids written since a compaction began; nil when none runs
+
+	background sync.WaitGroup // the compaction
+	stop       context.CancelFunc
+	stopped    context.Context
 
 	mu   sync.RWMutex // guards the fields below; to change them, writes is held too
 	gone error        // why the collection is no longer usable, or nil
-	branches
+	*branches
 }
 
-// branches are the documents of a collection in memory.
-type branches struct {
-	ords  map[string]uint32 // by document id
-	slots []slot            // by ordinal
-	free  []uint32          // ordinals without a document
-
-	dense   *dense.Exact     // nil in a collection without dense vectors
-	sparse  *sparse.Postings // nil in a collection without sparse vectors
-	lexical *lexical.Index
-}
-
-// slot is what is known of the document under one ordinal; its zero value is
-// none.
-type slot struct {
-	id          string
-	fingerprint [32]byte
-}
-
-func newCollection(s *store.Store, recorded store.Collection) *collection {
-	c := &collection{store: s, recorded: recorded}
-	c.ords = map[string]uint32{}
-	c.lexical = lexical.New(lexical.Options{})
-	if recorded.Schema.Dense != (index.ModelRef{}) {
-		c.dense = dense.New(recorded.Schema.Dimensions)
-	}
-	if recorded.Schema.Sparse != (index.ModelRef{}) {
-		c.sparse = sparse.New()
-	}
+func newCollection(s *store.Store, recorded store.Collection, log *slog.Logger) *collection {
+	c := &collection{store: s, recorded: recorded, log: log, branches: newBranches(recorded.Schema)}
+	c.stopped, c.stop = context.WithCancel(context.Background())
 	return c
 }
 
@@ -102,88 +82,25 @@ func (c *collection) Write(ctx context.Context, batch index.Batch) (index.WriteR
 	if err := c.store.Commit(c.recorded.Number, batch.Upserts, deletes); err != nil {
 		return index.WriteResult{}, err
 	}
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	for _, id := range deletes {
-		c.remove(id)
-	}
-	for i, e := range batch.Upserts {
-		c.put(e, words[i])
+	c.apply(batch.Upserts, words, deletes)
+	if c.changed == nil && c.wasteful() {
+		c.startCompaction()
 	}
 	return result, nil
 }
 
-// analyze takes the texts of entries apart. It needs no lock.
-func (b *branches) analyze(entries []index.Entry) []lexical.Analysis {
-	words := make([]lexical.Analysis, len(entries))
-	for i, e := range entries {
-		words[i] = b.lexical.Analyze(e.Document.Passage())
+// apply makes a durable write visible. writes is held.
+func (c *collection) apply(upserts []index.Entry, words []lexical.Analysis, deletes []string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for _, id := range deletes {
+		c.remove(id)
+		c.note(id)
 	}
-	return words
-}
-
-// plan counts what batch would change and returns its deletes that exist.
-func (b *branches) plan(batch index.Batch) (result index.WriteResult, deletes []string) {
-	for _, e := range batch.Upserts {
-		if _, ok := b.ords[e.Document.ID]; ok {
-			result.Replaced++
-		} else {
-			result.Created++
-		}
+	for i, e := range upserts {
+		c.put(e, words[i])
+		c.note(e.Document.ID)
 	}
-	for _, id := range batch.Deletes {
-		if _, ok := b.ords[id]; ok {
-			deletes = append(deletes, id)
-		}
-	}
-	result.Deleted = len(deletes)
-	return result, deletes
-}
-
-// put makes e, whose text has the given words, visible in place of the document
-// of its id.
-func (b *branches) put(e index.Entry, words lexical.Analysis) {
-	ord, exists := b.ords[e.Document.ID]
-	if !exists {
-		ord = b.place(e)
-	}
-	b.slots[ord].fingerprint = e.Fingerprint
-	b.lexical.AddAnalysis(ord, words)
-	if b.dense != nil {
-		b.dense.Put(ord, e.Dense)
-	}
-	if b.sparse != nil {
-		b.sparse.Remove(ord)
-		b.sparse.Add(ord, e.Sparse)
-	}
-}
-
-// place gives a new document an ordinal.
-func (b *branches) place(e index.Entry) uint32 {
-	ord := uint32(len(b.slots))
-	if n := len(b.free); n > 0 {
-		ord, b.free = b.free[n-1], b.free[:n-1]
-	} else {
-		b.slots = append(b.slots, slot{})
-	}
-	b.slots[ord] = slot{id: e.Document.ID, fingerprint: e.Fingerprint}
-	b.ords[e.Document.ID] = ord
-	return ord
-}
-
-// remove hides the document called id, which exists.
-func (b *branches) remove(id string) {
-	ord := b.ords[id]
-	b.lexical.Remove(ord)
-	if b.dense != nil {
-		b.dense.Remove(ord)
-	}
-	if b.sparse != nil {
-		b.sparse.Remove(ord)
-	}
-	delete(b.ords, id)
-	b.slots[ord] = slot{}
-	b.free = append(b.free, ord)
 }
 
 // Get implements index.Collection.
@@ -247,14 +164,17 @@ func (c *collection) drop() error {
 // retire waits for calls under way and makes later ones fail with why.
 func (c *collection) retire(why error) {
 	c.writes.Lock()
-	defer c.writes.Unlock()
 	c.retireLocked(why)
+	c.writes.Unlock()
+	c.background.Wait()
 }
 
-// retireLocked is retire with writes held. It lets the memory go.
+// retireLocked is retire with writes held, but for what runs in the background:
+// that is told to stop. It lets the memory go.
 func (c *collection) retireLocked(why error) {
+	c.stop()
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.gone = why
-	c.branches = branches{}
+	c.branches = &branches{}
 }

@@ -4,9 +4,10 @@
 // the branches from them.
 //
 // Each document has an ordinal, a small number by which the branches know it.
-// A deleted document's ordinal goes to the next new one, so memory follows the
-// largest number of documents the collection has held since it was opened, not
-// the number of writes.
+// Ordinals ascend and are not used twice: a document that is written again gets
+// a new one, so that a set of ordinals never comes to mean other documents.
+// When most ordinals stand for documents that are no more, the branches are
+// built anew in the background and take the place of the old ones.
 //
 // Invariants:
 //   - A write is durable before it is visible, and becomes visible in every

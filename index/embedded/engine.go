@@ -2,6 +2,7 @@ package embedded
 
 import (
 	"context"
+	"errors"
 	"log/slog"
 	"slices"
 	"strings"
@@ -72,8 +73,8 @@ func (e *Engine) load(ctx context.Context, progress func(Progress)) error {
 	}
 	for _, r := range recorded {
 		started := time.Now()
-		c := newCollection(e.store, r)
-		if err := c.rebuild(ctx, progress); err != nil {
+		c := newCollection(e.store, r, e.log)
+		if err := e.read(ctx, c, progress); err != nil {
 			return err
 		}
 		e.collections[r.Name] = c
@@ -82,6 +83,15 @@ func (e *Engine) load(ctx context.Context, progress func(Progress)) error {
 		}
 	}
 	return nil
+}
+
+// read builds the branches of a collection that nobody uses yet.
+func (e *Engine) read(ctx context.Context, c *collection, progress func(Progress)) error {
+	view, err := e.store.View(c.recorded)
+	if err != nil {
+		return err
+	}
+	return errors.Join(c.rebuild(ctx, view, progress), view.Close())
 }
 
 // Loss returns the acknowledged writes that Open found missing from the data
@@ -112,7 +122,7 @@ func (e *Engine) Create(ctx context.Context, name string, schema index.Schema) (
 	if err != nil {
 		return nil, err
 	}
-	c := newCollection(e.store, recorded)
+	c := newCollection(e.store, recorded, e.log)
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	e.collections[name] = c

@@ -8,6 +8,7 @@ import (
 	"github.com/braid-search/braid"
 	"github.com/braid-search/braid/index"
 	"github.com/braid-search/braid/index/lexical"
+	"github.com/braid-search/braid/index/store"
 )
 
 // rebuildChunk is how many entries go to the branches at a time, and
@@ -18,89 +19,82 @@ const (
 	rebuildQueue = 4
 )
 
-// placed is an entry with its ordinal and its words.
-type placed struct {
-	ord   uint32
-	entry index.Entry
-	words lexical.Analysis
+// chunk is a run of entries in the order of their ordinals.
+type chunk struct {
+	entries  []index.Entry
+	first    uint32 // the ordinal of entries[0]
+	words    []lexical.Analysis
+	analysed chan struct{} // closed when words are there
 }
 
-// rebuild fills the branches of a new collection from its records: one
-// goroutine reads, one a processor analyses texts, which takes longest, and one
-// a branch adds. Chunks may overtake each other.
-func (c *collection) rebuild(ctx context.Context, progress func(Progress)) error {
-	adders := []func(placed){func(p placed) { c.lexical.AddAnalysis(p.ord, p.words) }}
-	if c.dense != nil {
-		adders = append(adders, func(p placed) { c.dense.Put(p.ord, p.entry.Dense) })
-	}
-	if c.sparse != nil {
-		adders = append(adders, func(p placed) { c.sparse.Add(p.ord, p.entry.Sparse) })
-	}
-	feed, wait := fanOut(adders)
-	chunks := make(chan []placed, rebuildQueue)
-	var analysing sync.WaitGroup
+// rebuild fills new branches from the records of view. One goroutine reads, one
+// a processor analyses texts, which takes longest, and one a branch adds, by
+// ascending ordinals. progress, which may be nil, is called from one goroutine.
+func (b *branches) rebuild(ctx context.Context, view *store.View, progress func(Progress)) error {
+	var wg sync.WaitGroup
+	toAnalyse := make(chan *chunk, rebuildQueue)
+	queues := []chan<- *chunk{toAnalyse}
 	for range runtime.GOMAXPROCS(0) {
-		analysing.Go(func() {
-			for chunk := range chunks {
-				for i := range chunk {
-					chunk[i].words = c.lexical.Analyze(chunk[i].entry.Document.Passage())
-				}
-				feed(chunk)
+		wg.Go(func() {
+			for c := range toAnalyse {
+				c.words = b.analyze(c.entries)
+				close(c.analysed)
 			}
 		})
 	}
-	err := c.read(ctx, progress, chunks)
-	close(chunks)
-	analysing.Wait()
-	wait()
+	for _, add := range b.adders() {
+		queue := make(chan *chunk, rebuildQueue)
+		queues = append(queues, queue)
+		wg.Go(func() {
+			for c := range queue {
+				<-c.analysed
+				for i := range c.entries {
+					add(c, i)
+				}
+			}
+		})
+	}
+	err := b.read(ctx, view, progress, queues)
+	for _, queue := range queues {
+		close(queue)
+	}
+	wg.Wait()
 	return err
 }
 
-// fanOut starts a goroutine for each adder. Chunks given to feed reach each of
-// them; wait ends them.
-func fanOut(adders []func(placed)) (feed func([]placed), wait func()) {
-	var wg sync.WaitGroup
-	queues := make([]chan []placed, len(adders))
-	for i, add := range adders {
-		queues[i] = make(chan []placed, rebuildQueue)
-		wg.Go(func() {
-			for chunk := range queues[i] {
-				for _, p := range chunk {
-					add(p)
-				}
-			}
-		})
+// adders returns for each branch what adds entry i of a chunk to it.
+func (b *branches) adders() []func(c *chunk, i int) {
+	adders := []func(*chunk, int){func(c *chunk, i int) { b.lexical.AddAnalysis(c.first+uint32(i), c.words[i]) }}
+	if b.dense != nil {
+		adders = append(adders, func(c *chunk, i int) { b.dense.Put(c.first+uint32(i), c.entries[i].Dense) })
 	}
-	feed = func(chunk []placed) {
-		for _, queue := range queues {
-			queue <- chunk
-		}
+	if b.sparse != nil {
+		adders = append(adders, func(c *chunk, i int) { b.sparse.Add(c.first+uint32(i), c.entries[i].Sparse) })
 	}
-	wait = func() {
-		for _, queue := range queues {
-			close(queue)
-		}
-		wg.Wait()
-	}
-	return feed, wait
+	return adders
 }
 
-// read gives every record an ordinal and sends it on.
-func (c *collection) read(ctx context.Context, progress func(Progress), chunks chan<- []placed) error {
-	var chunk []placed
+// read gives every record an ordinal and sends it to each of queues.
+func (b *branches) read(ctx context.Context, view *store.View, progress func(Progress), queues []chan<- *chunk) error {
+	recorded := view.Collection()
+	next := func() *chunk { return &chunk{first: uint32(len(b.slots)), analysed: make(chan struct{})} }
+	c := next()
 	flush := func() {
-		chunks <- chunk
-		chunk = make([]placed, 0, rebuildChunk)
+		for _, queue := range queues {
+			queue <- c
+		}
 		if progress != nil {
-			progress(Progress{Collection: c.recorded.Name, Done: len(c.ords), Total: c.recorded.Documents})
+			progress(Progress{Collection: recorded.Name, Done: len(b.ords), Total: recorded.Documents})
 		}
+		c = next()
 	}
-	err := c.store.Scan(ctx, c.recorded, func(e index.Entry) error {
-		if len(e.Dense) != c.recorded.Schema.Dimensions {
-			return braid.Errorf(braid.Corrupt, "document %q of collection %q has a vector of %d dimensions, want %d", e.Document.ID, c.recorded.Name, len(e.Dense), c.recorded.Schema.Dimensions)
+	err := view.Scan(ctx, func(e index.Entry) error {
+		if len(e.Dense) != recorded.Schema.Dimensions {
+			return braid.Errorf(braid.Corrupt, "document %q of collection %q has a vector of %d dimensions, want %d", e.Document.ID, recorded.Name, len(e.Dense), recorded.Schema.Dimensions)
 		}
-		chunk = append(chunk, placed{ord: c.place(e), entry: e})
-		if len(chunk) == rebuildChunk {
+		b.place(e)
+		c.entries = append(c.entries, e)
+		if len(c.entries) == rebuildChunk {
 			flush()
 		}
 		return nil

@@ -166,29 +166,3 @@ func (s *Store) Get(number uint32, id string) (entry index.Entry, ok bool, err e
 	}
 	return entry, ok, nil
 }
-
-// Scan calls yield with every entry of a collection by ascending id, and stops
-// at its first error. It fails with braid.Corrupt when these are not the
-// documents of the last commit. No commit may run meanwhile.
-func (s *Store) Scan(ctx context.Context, c Collection, yield func(index.Entry) error) error {
-	want, err := s.tally(c.Number)
-	if err != nil {
-		return wrap(err, "data folder %q: read collection %q", s.dir, c.Name)
-	}
-	var found tally
-	err = s.scan(ctx, documentKey(c.Number, ""), documentKey(c.Number+1, ""), func(key, value []byte) error {
-		found.add(key, value)
-		entry, err := decodeRecord(string(key[documentKeyPrefix:]), value)
-		if err != nil {
-			return err
-		}
-		return yield(entry)
-	})
-	if err == nil && found != want {
-		err = braid.Errorf(braid.Corrupt, "it holds %d documents that are not the %d of its last write: a file of the database is missing or lost its end", found.count, want.count)
-	}
-	if err != nil {
-		return wrap(err, "data folder %q: read collection %q", s.dir, c.Name)
-	}
-	return nil
-}

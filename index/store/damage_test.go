@@ -2,7 +2,6 @@ package store
 
 import (
 	"bytes"
-	"context"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -245,7 +244,7 @@ func outcome(t *testing.T, dir, what string, want map[string][]string) string {
 	}
 	found := map[string][]string{}
 	for _, c := range collections {
-		err := s.Scan(context.Background(), c, func(e index.Entry) error {
+		err := scanAll(s, c, func(e index.Entry) error {
 			found[c.Name] = append(found[c.Name], e.Document.ID)
 			return nil
 		})

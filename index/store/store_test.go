@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io/fs"
 	"math/rand/v2"
@@ -76,11 +77,20 @@ func commitLarge(s *Store, c Collection, i int) error {
 	return s.Commit(c.Number, []index.Entry{e}, nil)
 }
 
+// scanAll calls yield with every document of a collection.
+func scanAll(s *Store, c Collection, yield func(index.Entry) error) error {
+	v, err := s.View(c)
+	if err != nil {
+		return err
+	}
+	return errors.Join(v.Scan(context.Background(), yield), v.Close())
+}
+
 // contents reads all documents of a collection and checks what they hold.
 func contents(t testing.TB, s *Store, c Collection) []string {
 	t.Helper()
 	var ids []string
-	err := s.Scan(context.Background(), c, func(e index.Entry) error {
+	err := scanAll(s, c, func(e index.Entry) error {
 		if want := document(e.Document.ID); !reflect.DeepEqual(e, want) {
 			t.Errorf("read %+v, want %+v", e, want)
 		}

@@ -187,8 +187,12 @@ func (s *Store) read(key []byte) (value []byte, ok bool, err error) {
 
 // scan calls yield with the pairs from first to before end. They are valid
 // until it returns.
-func (s *Store) scan(ctx context.Context, first, end []byte, yield func(key, value []byte) error) (err error) {
-	it, err := s.reader().NewIterWithContext(ctx, &pebble.IterOptions{LowerBound: first, UpperBound: end})
+func (s *Store) scan(ctx context.Context, first, end []byte, yield func(key, value []byte) error) error {
+	return scan(ctx, s.reader(), first, end, yield)
+}
+
+func scan(ctx context.Context, reader pebble.Reader, first, end []byte, yield func(key, value []byte) error) (err error) {
+	it, err := reader.NewIterWithContext(ctx, &pebble.IterOptions{LowerBound: first, UpperBound: end})
 	if err != nil {
 		return err
 	}

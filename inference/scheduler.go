@@ -20,6 +20,12 @@ const ingestShare = 9
 // goroutine that runs one unit at a time; models run single-threaded, so a slot
 // is a core.
 //
+// Each queue has slots of its own, as many as the scheduler's width. A unit of
+// queries does not wait for ingestion under way, which may take fifty times as
+// long: it starts beside it, and the operating system is told to prefer its
+// thread (see yieldToOthers). A unit of ingestion starts when fewer units than
+// the width run.
+//
 // Order: the query lane before the ingestion lane (but see ingestShare); within
 // a lane calls by arrival, which finishes each call as early as its place
 // allows; within a call units as given.
@@ -32,12 +38,13 @@ const ingestShare = 9
 // each blocked in do.
 type scheduler struct {
 	capacity [2]int // tokens, of each queue
-	width    int    // number of slots
+	width    int    // number of slots of each queue
 	slots    sync.WaitGroup
 
 	mu        sync.Mutex
 	work      sync.Cond // a unit may be waiting, or closed changed
 	queues    [2]queue  // indexed by Lane.queue
+	running   [2]int    // units, of each queue
 	overtaken int       // query tokens started since an ingestion unit did, while one waited
 	pace      pace      // of a slot
 	closed    bool
@@ -57,8 +64,8 @@ type unit struct {
 
 // call is one caller's work. The scheduler's mutex guards the fields below run.
 type call struct {
-	// run computes the items of one unit. A slot number is never in use twice at
-	// once, so it can own buffers.
+	// run computes the items of one unit. A slot number, below slotCount, is
+	// never in use twice at once, so it can own buffers.
 	run func(slot int, items []int) error
 
 	units   []unit // not yet started
@@ -69,12 +76,19 @@ type call struct {
 	done    chan struct{} // closed when nothing runs and nothing is left to start
 }
 
-// newScheduler starts slots goroutines; close ends them.
-func newScheduler(slots, queryTokens, bulkTokens int) *scheduler {
-	s := &scheduler{capacity: [2]int{queryTokens, bulkTokens}, width: slots}
+// slotCount is the number of slots of a scheduler with the given width.
+func slotCount(width int) int { return 2 * width }
+
+// newScheduler starts the slots' goroutines; close ends them.
+func newScheduler(width, queryTokens, bulkTokens int) *scheduler {
+	s := &scheduler{capacity: [2]int{queryTokens, bulkTokens}, width: width}
 	s.work.L = &s.mu
-	for slot := range slots {
-		s.slots.Go(func() { s.serve(slot) })
+	for i := range width {
+		s.slots.Go(func() { s.serve(LaneQuery, i) })
+		s.slots.Go(func() {
+			yieldToOthers()
+			s.serve(LaneIngest, width+i)
+		})
 	}
 	return s
 }
@@ -158,14 +172,13 @@ func (s *scheduler) settle(c *call) {
 	}
 }
 
-// serve is the life of one slot.
-func (s *scheduler) serve(slot int) {
+// serve is the life of one slot, which runs units of one queue.
+func (s *scheduler) serve(in Lane, slot int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for {
-		in, ok := s.next()
-		if !ok {
-			if s.closed {
+		if !s.mayStart(in) {
+			if s.closed && len(s.queues[in.queue()].calls) == 0 {
 				return
 			}
 			s.work.Wait()
@@ -178,25 +191,29 @@ func (s *scheduler) serve(slot int) {
 		ended := time.Now()
 		s.mu.Lock()
 		s.pace.add(u.tokens, ended.Sub(start))
+		s.running[in.queue()]--
 		c.running--
 		c.ended = ended
 		if err != nil {
 			s.fail(in, c, err)
 		}
 		s.settle(c)
+		if in.queue() == 0 && len(s.queues[1].calls) > 0 || s.closed {
+			s.work.Broadcast() // what ended may have been in ingestion's way
+		}
 	}
 }
 
-// next chooses the lane whose head unit runs next; false when none waits.
-func (s *scheduler) next() (Lane, bool) {
+// mayStart reports whether a free slot of a queue may start its head unit.
+func (s *scheduler) mayStart(in Lane) bool {
 	queries, ingests := s.queues[0].calls, s.queues[1].calls
-	switch {
-	case len(queries) == 0:
-		return LaneIngest, len(ingests) > 0
-	case len(ingests) > 0 && s.overtaken >= ingestShare*ingests[0].units[0].tokens:
-		return LaneIngest, true
+	// Ingestion that has been overtaken enough goes before queries, if a slot
+	// is free to take it.
+	owed := len(ingests) > 0 && s.overtaken >= ingestShare*ingests[0].units[0].tokens && s.running[1] < s.width
+	if in.queue() == 0 {
+		return len(queries) > 0 && !owed
 	}
-	return LaneQuery, true
+	return len(ingests) > 0 && (owed || len(queries) == 0 && s.running[0]+s.running[1] < s.width)
 }
 
 // take starts the head unit of a lane that has one.
@@ -209,6 +226,7 @@ func (s *scheduler) take(in Lane) (*call, unit) {
 		q.calls = slices.Delete(q.calls, 0, 1)
 	}
 	q.tokens -= u.tokens
+	s.running[in.queue()]++
 	if c.started.IsZero() {
 		c.started = time.Now()
 	}
@@ -216,6 +234,7 @@ func (s *scheduler) take(in Lane) (*call, unit) {
 	switch {
 	case in == LaneIngest:
 		s.overtaken = 0
+		s.work.Broadcast() // queries may have waited for this
 	case len(s.queues[1].calls) > 0:
 		s.overtaken += u.tokens
 	}

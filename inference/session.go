@@ -65,7 +65,7 @@ func openSession(g graph, runtime Options, d device) (*session, error) {
 		return nil, err
 	}
 	defer func() { _ = options.Destroy() }()
-	s := &session{graph: g, slots: make([]buffers, runtime.Slots)}
+	s := &session{graph: g, slots: make([]buffers, slotCount(runtime.Slots))}
 	if s.names, s.half, err = g.check(options); err != nil {
 		return nil, err
 	}

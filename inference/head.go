@@ -3,6 +3,8 @@ package inference
 import (
 	"context"
 	"os"
+	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/braid-search/braid"
@@ -140,21 +142,57 @@ func (h *head) tokenise(ctx context.Context, req Request) ([]sequence, []Usage, 
 	prefix := h.prefix(req.Role)
 	sequences := make([]sequence, len(req.Texts))
 	usage := make([]Usage, len(req.Texts))
-	for i, text := range req.Texts {
-		if ctx.Err() != nil {
-			return nil, nil, contextError(ctx)
-		}
-		e, err := h.tokenizer.encode(prefix+text, limit)
+	err := h.forEach(ctx, len(req.Texts), func(i int) error {
+		e, err := h.tokenizer.encode(prefix+req.Texts[i], limit)
 		if err != nil {
-			return nil, nil, braid.Errorf(braid.InvalidArgument, "text %d %w", i, err)
+			return braid.Errorf(braid.InvalidArgument, "text %d %w", i, err)
 		}
 		sequences[i] = assemble(h.tokenizer.template.single, e.ids)
 		usage[i] = Usage{Tokens: e.count + special, Truncated: e.count > limit}
 		if req.Whole && usage[i].Truncated {
-			return nil, nil, h.tooLong("text", i, usage[i])
+			return h.tooLong("text", i, usage[i])
 		}
+		return nil
+	})
+	if err != nil {
+		return nil, nil, err
 	}
 	return sequences, usage, nil
+}
+
+// forEach calls work for each of n items, on as many goroutines as models run
+// at once, until one fails or ctx ends. The error is that of the first item that
+// fails, whatever the order of work.
+func (h *head) forEach(ctx context.Context, n int, work func(item int) error) error {
+	var next atomic.Int64
+	var failed atomic.Bool
+	errs := make([]error, n)
+	loop := func() {
+		for !failed.Load() && ctx.Err() == nil {
+			item := int(next.Add(1)) - 1
+			if item >= n {
+				return
+			}
+			if errs[item] = work(item); errs[item] != nil {
+				failed.Store(true)
+			}
+		}
+	}
+	var others sync.WaitGroup
+	for range min(h.runtime.options.Slots, n) - 1 {
+		others.Go(loop)
+	}
+	loop()
+	others.Wait()
+	for _, err := range errs {
+		if err != nil {
+			return err
+		}
+	}
+	if ctx.Err() != nil {
+		return contextError(ctx)
+	}
+	return nil
 }
 
 // compute runs the sequences and hands each one's output to keep, which copies

@@ -65,17 +65,18 @@ func (p *Pair) Tokens(ctx context.Context, texts []string) ([][]uint32, error) {
 	}
 	defer h.runtime.calls.Done()
 	tokens := make([][]uint32, len(texts))
-	for i, text := range texts {
-		if ctx.Err() != nil {
-			return nil, contextError(ctx)
-		}
-		e, err := h.tokenizer.encode(text, p.room())
+	err := h.forEach(ctx, len(texts), func(i int) error {
+		e, err := h.tokenizer.encode(texts[i], p.room())
 		if err != nil {
-			return nil, braid.Errorf(braid.InvalidArgument, "text %d %w", i, err)
+			return braid.Errorf(braid.InvalidArgument, "text %d %w", i, err)
 		}
 		if tokens[i] = e.ids; e.ids == nil {
 			tokens[i] = []uint32{}
 		}
+		return nil
+	})
+	if err != nil {
+		return nil, err
 	}
 	return tokens, nil
 }
@@ -123,20 +124,21 @@ func (p *Pair) tokenise(ctx context.Context, req PairRequest) ([]sequence, []Usa
 	}
 	sequences := make([]sequence, len(req.Passages))
 	usage := make([]Usage, len(req.Passages))
-	for i, passage := range req.Passages {
-		if ctx.Err() != nil {
-			return nil, nil, contextError(ctx)
-		}
-		e, err := p.passage(passage)
+	err = p.head.forEach(ctx, len(req.Passages), func(i int) error {
+		e, err := p.passage(req.Passages[i])
 		if err != nil {
-			return nil, nil, braid.Errorf(braid.InvalidArgument, "passage %d %w", i, err)
+			return braid.Errorf(braid.InvalidArgument, "passage %d %w", i, err)
 		}
 		a, b := share(q.count, e.count, room)
 		sequences[i] = assemble(template, q.ids[:a], e.ids[:b])
 		usage[i] = Usage{Tokens: q.count + e.count + overhead(template), Truncated: a < q.count || b < e.count}
 		if req.Whole && usage[i].Truncated {
-			return nil, nil, p.head.tooLong("passage", i, usage[i])
+			return p.head.tooLong("passage", i, usage[i])
 		}
+		return nil
+	})
+	if err != nil {
+		return nil, nil, err
 	}
 	return sequences, usage, nil
 }

@@ -95,6 +95,13 @@ func FuzzSparseEmbeddings(f *testing.F) {
 	}, 404, 400, 413)
 }
 
+func FuzzSimilarity(f *testing.F) {
+	fuzzBody(f, "/similarity", []string{
+		`{"inputs":{"source_sentence":"x","sentences":["y","z"]},"parameters":{"truncate":false,"prompt_name":"query"}}`,
+		`{"inputs":{"source_sentence":null,"sentences":"y"}}`, `{"inputs":[]}`, `{"inputs":{"source_sentence":"x"},"parameters":7}`,
+	}, 404, 400, 413)
+}
+
 func FuzzTokenize(f *testing.F) {
 	fuzzBody(f, "/tokenize", []string{
 		`{"inputs":"x"}`, `{"inputs":["x","y"],"add_special_tokens":false,"model":"m"}`, `{"inputs":[7],"prompt_name":"query"}`,

@@ -142,6 +142,8 @@ func TestModelRoutesRefuse(t *testing.T) {
 		"embed, whole":         {"/embed", `{"inputs":"` + long + `","truncate":false}`, 413, "602 tokens"},
 		"embed, from the left": {"/embed", `{"inputs":"x","truncation_direction":"Left"}`, 400, "right end"},
 		"texts, top_n 0":       {"/rerank", `{"query":"x","texts":["a"],"top_n":0}`, 400, "top_n is 0"},
+		"similar, no source":   {"/similarity", `{"inputs":{"sentences":["x"]}}`, 400, "source_sentence"},
+		"similar, to nothing":  {"/similarity", `{"inputs":{"source_sentence":"x","sentences":[]}}`, 400, "inputs.sentences is empty"},
 		"sparse, nothing":      {"/embed_sparse", `{"inputs":[]}`, 400, "inputs is empty"},
 		"sparse, strict":       {"/v1/sparse-embeddings", `{"input":"x","topk":3}`, 400, "unknown field"},
 		"sparse, top_k 0":      {"/v1/sparse-embeddings", `{"input":"x","top_k":0}`, 400, "top_k is 0"},
@@ -184,6 +186,16 @@ func TestTEIRoutes(t *testing.T) {
 	}
 	if math.Abs(length-1) < 1e-3 {
 		t.Errorf("normalize false gives a vector of squared length %v", length)
+	}
+
+	var alike []float64
+	mustCall(t, "POST", base+"/similarity", `{"inputs":{"source_sentence":"a big fat potato","sentences":["wrench","a big fat potato"]},"parameters":{"truncate":true}}`, &alike)
+	var want float64
+	for i, x := range single[0] {
+		want += float64(x) * float64(list[0][i])
+	}
+	if len(alike) != 2 || math.Abs(alike[0]-want) > 1e-6 || math.Abs(alike[1]-1) > 1e-6 {
+		t.Errorf("similarities %v, want %v and 1", alike, want)
 	}
 
 	type weight struct {

@@ -237,6 +237,7 @@ func TestTimeouts(t *testing.T) {
 	for path, body := range map[string]string{
 		"/embed":                   `{"inputs":"x"}`,
 		"/embed_sparse":            `{"inputs":"x"}`,
+		"/similarity":              `{"inputs":{"source_sentence":"x","sentences":["y"]}}`,
 		"/v1/embeddings":           `{"input":"x"}`,
 		"/v1/sparse-embeddings":    `{"input":"x"}`,
 		"/rerank":                  `{"query":"x","texts":["a"]}`,

@@ -116,6 +116,7 @@ func (s *Server) routes(r *gin.Engine) {
 	r.POST("/embed", s.postEmbed)
 	r.POST("/", s.postEmbed) // where clients of text-embeddings-inference with a bare address ask
 	r.POST("/embed_sparse", s.postEmbedSparse)
+	r.POST("/similarity", s.postSimilarity)
 	r.POST("/tokenize", s.postTokenize)
 	for _, path := range []string{"/rerank", "/v1/rerank", "/v2/rerank"} {
 		r.POST(path, s.postRerank)

@@ -80,6 +80,9 @@ func (v Value) Int() int64 { return int64(v.bits) }
 // Float returns the number of a Float.
 func (v Value) Float() float64 { return math.Float64frombits(v.bits) }
 
+// Bool returns what a Boolean says.
+func (v Value) Bool() bool { return v.bits == 1 }
+
 // IsNumber reports whether v is an Integer or a Float.
 func (v Value) IsNumber() bool { return v.kind == Integer || v.kind == Float }
 

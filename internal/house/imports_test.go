@@ -51,6 +51,7 @@ var libraries = map[string]string{
 	"github.com/prometheus/client_golang": "internal/metrics",
 	"github.com/yalue/onnxruntime_go":     "inference",
 	"github.com/daulet/tokenizers":        "inference",
+	"github.com/RoaringBitmap/roaring":    "index/filter",
 }
 
 // testOnly are libraries that stay out of the binary.

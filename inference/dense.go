@@ -14,7 +14,7 @@ type Dense struct{ head *head }
 // Embedding is one text's vector.
 type Embedding struct {
 	// Vector has the model's dimensions, finite components and, if the manifest
-	// says normalize and the request not Raw, length 1. The caller owns it.
+	// or the request say so, length 1. The caller owns it.
 	Vector []float32
 	Usage
 }
@@ -58,13 +58,14 @@ func (d *Dense) Embed(ctx context.Context, req Request) (_ []Embedding, timing T
 		return nil, Timing{}, err
 	}
 	timing.Tokenise = time.Since(start)
+	unit := req.Length == LengthOne || req.Length == LengthOfManifest && h.model.Normalize
 	embeddings := make([]Embedding, len(sequences))
 	timing.Queue, timing.Compute, err = h.compute(ctx, req.Lane, sequences, func(item int, output []float32) error {
 		vector := pool(h.model.Manifest, output)
 		if !finite(vector) {
 			return h.faulty(item, nonFinite)
 		}
-		if h.model.Normalize && !req.Raw && !normalise(vector) {
+		if unit && !normalise(vector) {
 			return h.faulty(item, "a zero vector, which has no direction")
 		}
 		embeddings[item] = Embedding{Vector: vector, Usage: usage[item]}

@@ -158,7 +158,7 @@ func TestProfile(t *testing.T) {
 			t.Fatal(err)
 		}
 		s.close()
-		options, err := sessionOptions(false, ort.GraphOptimizationLevelEnableAll)
+		options, err := sessionOptions(Options{}, ort.GraphOptimizationLevelEnableAll)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -262,20 +262,43 @@ func TestWholeRefusesWhatWouldBeCut(t *testing.T) {
 	}
 }
 
+// TestLengthOneOfAnyModel asks a model whose vectors have any length for vectors
+// of length 1, as search does.
+func TestLengthOneOfAnyModel(t *testing.T) {
+	r := openRuntime(t, Options{})
+	m := *openModel(t, "bge-small-en-v1.5")
+	m.Normalize = false
+	d, err := r.NewDense(&m)
+	if err != nil {
+		t.Fatal(err)
+	}
+	lengths := map[Length]float64{}
+	for _, length := range []Length{LengthOfManifest, LengthRaw, LengthOne} {
+		out, _, err := d.Embed(t.Context(), Request{Texts: []string{"water"}, Length: length})
+		if err != nil {
+			t.Fatal(err)
+		}
+		lengths[length] = math.Sqrt(dot(out[0].Vector, out[0].Vector))
+	}
+	if lengths[LengthOfManifest] != lengths[LengthRaw] || math.Abs(lengths[LengthRaw]-1) < 0.01 || math.Abs(lengths[LengthOne]-1) > 1e-6 {
+		t.Errorf("lengths are %v", lengths)
+	}
+}
+
 func TestRawVectorsKeepTheirLength(t *testing.T) {
 	dense := openDense(t, openRuntime(t, Options{}))
 	unit, _, err := dense.Embed(t.Context(), Request{Texts: []string{"water"}})
 	if err != nil {
 		t.Fatal(err)
 	}
-	raw, _, err := dense.Embed(t.Context(), Request{Texts: []string{"water"}, Raw: true})
+	raw, _, err := dense.Embed(t.Context(), Request{Texts: []string{"water"}, Length: LengthRaw})
 	if err != nil {
 		t.Fatal(err)
 	}
 	if !normalise(raw[0].Vector) || !slices.Equal(raw[0].Vector, unit[0].Vector) {
 		t.Error("the raw vector, normalised, is not the normalised one")
 	}
-	again, _, err := dense.Embed(t.Context(), Request{Texts: []string{"water"}, Raw: true})
+	again, _, err := dense.Embed(t.Context(), Request{Texts: []string{"water"}, Length: LengthRaw})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -6,6 +6,8 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 	"testing"
 
 	"go.uber.org/goleak"
@@ -157,5 +159,36 @@ func TestFindLibrary(t *testing.T) {
 	}
 	if path, err := FindLibrary("/nonexistent", dir); path != want || err != nil {
 		t.Errorf("got %q, %v; want %q", path, err, want)
+	}
+}
+
+// TestArenas compares what models compute with memory kept in each way, and
+// opens one after the other, as what the library registers must not stay.
+func TestArenas(t *testing.T) {
+	req := Request{Texts: []string{"water", "a longer text about water", "water " + strings.Repeat("and more ", 100)}}
+	var want []Embedding
+	for _, arena := range []Arena{ArenaModel, ArenaShared, "", ArenaOff} {
+		r := openRuntime(t, Options{Arena: arena})
+		got, _, err := openDense(t, r).Embed(t.Context(), req)
+		if err != nil {
+			t.Fatalf("arena %q: %v", arena, err)
+		}
+		if _, _, err := openSparse(t, r).Expand(t.Context(), req); err != nil {
+			t.Fatalf("arena %q: %v", arena, err)
+		}
+		if want == nil {
+			want = got
+		}
+		for i := range got {
+			if !slices.Equal(got[i].Vector, want[i].Vector) {
+				t.Errorf("arena %q: text %d has another vector", arena, i)
+			}
+		}
+		if err := r.Close(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, err := ParseArena("none"); braid.CodeOf(err) != braid.InvalidArgument {
+		t.Errorf("arena none: %v, want %s", err, braid.InvalidArgument)
 	}
 }

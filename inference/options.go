@@ -38,6 +38,9 @@ type Options struct {
 	// tokens times part of the vocabulary; 0 is defaultBatchTokens, and
 	// cudaSparseBatchTokens on a GPU.
 	SparseBatchTokens int
+	// Arena says where models keep the memory of their runs on the CPU; "" is
+	// ArenaShared.
+	Arena Arena
 	// Observer hears of every call and run; nil means nobody does.
 	Observer Observer
 
@@ -85,6 +88,9 @@ func (o Options) Validate() error {
 	if _, err := parseDevice(o.Device); err != nil {
 		faults = append(faults, err)
 	}
+	if _, err := ParseArena(string(o.Arena)); err != nil {
+		faults = append(faults, err)
+	}
 	if len(faults) > 0 {
 		return braid.Errorf(braid.InvalidArgument, "inference options: %w", errors.Join(faults...))
 	}
@@ -99,6 +105,9 @@ func (o Options) withDefaults(d device) Options {
 		if d.cuda {
 			o.Slots = max(o.Slots, cudaSlots)
 		}
+	}
+	if o.Arena == "" {
+		o.Arena = ArenaShared
 	}
 	if o.QueueTokens == 0 {
 		o.QueueTokens = defaultQueueTokens * o.Slots

@@ -41,7 +41,7 @@ var valueTypes = []string{"float", "float16", "bfloat16", "double", "int8", "uin
 // run. So one session runs a text under the profiler, and what is found of it
 // goes for the next one, which is made of the same file and options.
 func (s *session) openCUDA(d device) error {
-	options, err := sessionOptions(false, ort.GraphOptimizationLevelEnableAll)
+	options, err := sessionOptions(Options{}, ort.GraphOptimizationLevelEnableAll)
 	if err != nil {
 		return err
 	}

@@ -60,10 +60,18 @@ type Request struct {
 	// Whole refuses a text that is too long for the model with braid.TooLarge
 	// instead of cutting it.
 	Whole bool
-	// Raw leaves dense vectors at the length the model gave them, whatever the
-	// manifest says. It has no effect on other heads.
-	Raw bool
+	// Length is that of dense vectors. It has no effect on other heads.
+	Length Length
 }
+
+// Length says whether dense vectors are scaled to length 1.
+type Length uint8
+
+const (
+	LengthOfManifest Length = iota // if the model's manifest says normalize
+	LengthRaw                      // never: as long as the model makes them
+	LengthOne                      // always
+)
 
 // PairRequest is a query and the passages to score with it. The list is not
 // kept.

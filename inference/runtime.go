@@ -56,12 +56,15 @@ func Open(opts Options) (*Runtime, error) {
 		return nil, braid.Errorf(braid.Unavailable, "load ONNX Runtime from %q: %w", opts.Library, err)
 	}
 	found, fallback, err := chooseDevice(opts.Device)
+	opts = opts.withDefaults(found)
+	if err == nil {
+		err = openArena(opts.Arena)
+	}
 	if err != nil {
 		_ = ort.DestroyEnvironment() // the first failure is the one to know
 		<-environment
 		return nil, err
 	}
-	opts = opts.withDefaults(found)
 	return &Runtime{
 		options:   opts,
 		device:    found,

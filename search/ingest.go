@@ -156,7 +156,7 @@ func (s *Service) encode(ctx context.Context, schema index.Schema, entries []ind
 	for i, e := range entries {
 		passages[i] = e.Document.Passage()
 	}
-	req := inference.Request{Texts: passages, Role: inference.RolePassage, Lane: inference.LaneIngest}
+	req := inference.Request{Texts: passages, Role: inference.RolePassage, Lane: inference.LaneIngest, Length: inference.LengthOne}
 	var usage IngestResult
 	g, ctx := errgroup.WithContext(ctx)
 	if schema.Dense.Name != "" {

@@ -137,7 +137,7 @@ func (s *Service) retrieve(ctx context.Context, c index.Collection, p plan, bran
 func (s *Service) runBranch(ctx context.Context, c index.Collection, b braid.Branch, p plan) branchResult {
 	r := branchResult{branch: b}
 	q := index.Query{K: p.candidates}
-	text := inference.Request{Texts: []string{p.Query}, Role: inference.RoleQuery, Lane: inference.LaneQuery}
+	text := inference.Request{Texts: []string{p.Query}, Role: inference.RoleQuery, Lane: inference.LaneQuery, Length: inference.LengthOne}
 	var retrieve func() ([]braid.Hit, error)
 	switch b {
 	case braid.Dense:

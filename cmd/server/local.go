@@ -27,6 +27,7 @@ type localConfig struct {
 	dense, sparse, reranker []string
 	device                  string
 	threads                 int
+	arena                   string
 	observer                inference.Observer // of the runtime, or nil; no flag
 }
 
@@ -41,6 +42,7 @@ func (c *localConfig) register(flags *pflag.FlagSet) {
 	flags.StringSliceVar(&c.sparse, "sparse", []string{"splade-tiny"}, "sparse models, or none; collections use the first")
 	flags.StringSliceVar(&c.reranker, "reranker", []string{"ms-marco-minilm-l12-v2"}, "cross-encoders, or none; search uses the first")
 	flags.StringVar(&c.device, "device", "auto", "where models run: cpu, cuda or cuda:N, which fail where it cannot be used, or auto, which then takes the CPU")
+	flags.StringVar(&c.arena, "arena", string(inference.ArenaShared), "memory kept between runs on the CPU: shared (by all models), model (each its own) or off")
 	flags.IntVar(&c.threads, "threads", 0, "model runs at the same time (default: the number of cores)")
 }
 
@@ -112,7 +114,11 @@ func (l *local) load(cfg localConfig) error {
 			return err
 		}
 	}
-	runtime, err := inference.Open(inference.Options{Library: library, Device: cfg.device, Slots: cfg.threads, Observer: cfg.observer})
+	arena, err := inference.ParseArena(cfg.arena)
+	if err != nil {
+		return err
+	}
+	runtime, err := inference.Open(inference.Options{Library: library, Device: cfg.device, Slots: cfg.threads, Arena: arena, Observer: cfg.observer})
 	if err != nil {
 		return err
 	}

@@ -38,13 +38,16 @@ func (r encodeRequest) request() (inference.Request, error) {
 	if err != nil {
 		return inference.Request{}, err
 	}
-	return inference.Request{
+	in := inference.Request{
 		Texts: r.Inputs.list,
 		Role:  side,
 		Lane:  lane(r.Inputs.list),
 		Whole: r.Truncate != nil && !*r.Truncate,
-		Raw:   r.Normalize != nil && !*r.Normalize,
-	}, nil
+	}
+	if r.Normalize != nil && !*r.Normalize {
+		in.Length = inference.LengthRaw
+	}
+	return in, nil
 }
 
 const encodeExample = `{"inputs": "a text"}`

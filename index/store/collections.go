@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"encoding/json"
 	"errors"
+	"slices"
 	"time"
 
 	"github.com/braid-search/braid"
@@ -19,6 +20,7 @@ import (
 //	c<name>           collection, JSON
 //	n<number>         tally of its documents
 //	d<number><id>     record of a document
+//	l<number><sequence>  what a commit changed; see changes.go
 const (
 	keyFormat = "f"
 	keyState  = "s"
@@ -106,6 +108,7 @@ func (s *Store) Drop(c Collection) error {
 			tx.delete(collectionKey(c.Name), &tx.root),
 			tx.delete(tallyKey(c.Number), &tx.root),
 			tx.batch.DeleteRange(documentKey(c.Number, ""), documentKey(c.Number+1, ""), nil),
+			tx.batch.DeleteRange(changeKey(c.Number, 0), changeKey(c.Number+1, 0), nil),
 			s.reserve.admitDrop())
 	})
 }
@@ -133,12 +136,15 @@ func (s *Store) Reclaim(ctx context.Context, c Collection) {
 func (s *Store) Commit(number uint32, upserts []index.Entry, deletes []string) error {
 	m := mark{collection: number, upserts: uint32(len(upserts)), deletes: uint32(len(deletes))}
 	return s.commit(m, func(tx *transaction) error {
-		documents, err := s.tally(number)
+		before, err := s.tally(number)
 		if err != nil {
 			return err
 		}
+		documents := before
+		ids := slices.Clone(deletes)
 		var record []byte
 		for _, e := range upserts {
+			ids = append(ids, e.Document.ID)
 			record = appendRecord(record[:0], e)
 			if err := tx.set(documentKey(number, e.Document.ID), record, &documents); err != nil {
 				return err
@@ -150,6 +156,7 @@ func (s *Store) Commit(number uint32, upserts []index.Entry, deletes []string) e
 			}
 		}
 		return errors.Join(
+			tx.batch.Set(changeKey(number, s.sequence+1), appendChange(nil, before, documents, ids), nil),
 			tx.set(tallyKey(number), documents.encode(), &tx.root),
 			s.reserve.admit(int64(tx.batch.Len())))
 	})

@@ -16,6 +16,7 @@ type View struct {
 	snapshot   *pebble.Snapshot
 	own        bool // whether the snapshot is closed with the view
 	collection Collection
+	sequence   uint64
 	tally      tally
 }
 
@@ -30,7 +31,7 @@ func (s *Store) View(c Collection) (*View, error) {
 		return nil, wrap(err, "data folder %q: read collection %q", s.dir, c.Name)
 	}
 	c.Documents = int(documents.count)
-	v := &View{dir: s.dir, collection: c, tally: documents}
+	v := &View{dir: s.dir, collection: c, sequence: s.sequence, tally: documents}
 	if v.snapshot = s.frozen.Load(); v.snapshot == nil {
 		v.snapshot, v.own = s.db.NewSnapshot(), true
 	}

@@ -94,7 +94,7 @@ func (v *View) Changes(ctx context.Context, since Version) (ids map[string]bool,
 		return nil
 	})
 	switch {
-	case err == errGap || err == nil && at != v.tally:
+	case errors.Is(err, errGap) || err == nil && at != v.tally:
 		return nil, false, nil
 	case err != nil:
 		return nil, false, wrap(err, "data folder %q: read the changes of collection %q", v.dir, v.collection.Name)

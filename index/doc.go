@@ -4,8 +4,8 @@
 //
 // The interfaces here are the contract; index/contract is the test suite every
 // engine passes. index/embedded is the engine that lives in this process,
-// built from index/store (durable records), index/dense, index/sparse and
-// index/lexical.
+// built from index/store (durable records), index/dense, index/sparse,
+// index/lexical and index/filter.
 //
 // Invariants of every engine:
 //   - A Write that returned nil survives the death of the process.

@@ -2,6 +2,7 @@ package index
 
 import (
 	"context"
+	"encoding/json"
 	"time"
 
 	"github.com/braid-search/braid"
@@ -32,12 +33,13 @@ type Collection interface {
 	// Info returns the collection's name, schema and counts. It does no I/O.
 	Info() Info
 
-	// Write stores and deletes documents as one step: after a nil error all of
-	// the batch is durable and visible in every branch, after an error none of
-	// it is. The batch is not kept: its slices may be reused. It fails with
-	// braid.InvalidArgument or braid.TooLarge, naming the document, when the
-	// batch breaks a rule (see Batch.Validate), with braid.StorageFull when the
-	// disk is full; searches go on then.
+	// Write stores, changes and deletes documents as one step: after a nil error
+	// all of the batch is durable and visible in every branch, after an error
+	// none of it is. The batch is not kept: its slices may be reused. It fails
+	// with braid.InvalidArgument or braid.TooLarge, naming the document, when the
+	// batch breaks a rule (see Batch.Validate), with braid.Conflict when what is
+	// stored is not as the batch says (see Batch.Payloads and Batch.Within), with
+	// braid.StorageFull when the disk is full; searches go on then.
 	Write(ctx context.Context, batch Batch) (WriteResult, error)
 
 	// Get returns the documents with the given ids in the order of ids, leaving
@@ -48,6 +50,14 @@ type Collection interface {
 	// written with; ok is false for an id that does not exist. It is cheap: no
 	// document is read.
 	Fingerprints(ctx context.Context, ids []string) ([]Fingerprint, error)
+
+	// Resolve returns the documents whose payload passes filter now, to be
+	// searched in any number of times. It fails with braid.InvalidArgument when
+	// filter is not valid.
+	Resolve(ctx context.Context, filter braid.Filter) (Set, error)
+	// IDs returns the first limit ids above after of the documents in within, nil
+	// being all of them, by ascending bytes. limit is at least 1.
+	IDs(ctx context.Context, after string, limit int, within Set) ([]string, error)
 
 	// SearchDense ranks documents by the inner product of their dense vector
 	// with vector (cosine, since stored vectors and queries have length 1, which
@@ -70,14 +80,20 @@ type Query struct {
 	// K is the largest number of hits to return, at least 1. Results are exact:
 	// the K best, or all there are.
 	K int
-	// Allowed is the set of documents to search in; nil is all of them.
+	// Allowed is the set of documents to search in; nil is all of them. A set
+	// that another collection resolved is braid.InvalidArgument.
 	Allowed Set
 }
 
-// Set is a set of document ids, resolved before retrieval. Contains is called
-// from several goroutines at once.
+// Set is a set of documents of one collection, as Collection.Resolve returns
+// it; another kind of Set is of no use. It does not change with later writes,
+// except in one way: a document that is deleted or written again is in it no
+// longer, unless what was written passes the filter. Whatever is found in a Set
+// passed its filter when it was found. A Set may be used from several goroutines
+// at once.
 type Set interface {
-	Contains(id string) bool
+	// Len is the number of documents when the set was resolved.
+	Len() int
 }
 
 // Schema is what a collection is made for. The models' digests are recorded so
@@ -106,10 +122,27 @@ type ModelRef struct {
 	Digest string `json:"digest"`
 }
 
-// Batch is one atomic write. An id may occur once, in Upserts or in Deletes.
+// Batch is one atomic write. An id may occur once in it.
 type Batch struct {
-	Upserts []Entry
-	Deletes []string // ids that do not exist are ignored
+	Upserts  []Entry
+	Payloads []PayloadChange
+	Deletes  []string // ids that do not exist are ignored
+	// Within is what the batch may touch of what is stored. A document that does
+	// not pass it is not deleted, as if it did not exist, and neither replaced
+	// nor changed: that is braid.Conflict. The zero Filter lets it touch all.
+	Within braid.Filter
+}
+
+// PayloadChange gives a document that exists another payload. Its texts and what
+// the encoders made of them stay.
+type PayloadChange struct {
+	ID string
+	// From is the fingerprint of the document whose payload is to change. When
+	// the document has another, or is no more, the batch is a braid.Conflict.
+	From [32]byte
+	// Payload and Fingerprint are what it has from then on.
+	Payload     json.RawMessage
+	Fingerprint [32]byte
 }
 
 // Entry is a document with what the encoders made of it.
@@ -129,13 +162,14 @@ type Entry struct {
 
 // WriteResult counts what a batch changed.
 type WriteResult struct {
-	Created, Replaced, Deleted int
+	Created, Replaced, Changed, Deleted int
 }
 
 // Stored is a document as it is kept.
 type Stored struct {
-	Document braid.Document
-	Tokens   []uint32 // as given in Entry.Tokens
+	Document    braid.Document
+	Fingerprint [32]byte // of this very content
+	Tokens      []uint32 // as given in Entry.Tokens
 }
 
 // Fingerprint is one answer of Collection.Fingerprints.
@@ -152,6 +186,8 @@ type Info struct {
 	Created   time.Time `json:"created"`
 	// MemoryBytes is what the collection's indexes hold in memory, per branch.
 	MemoryBytes map[braid.Branch]int64 `json:"memory_bytes"`
+	// FilterBytes is what the index of payloads holds in memory.
+	FilterBytes int64 `json:"filter_bytes"`
 }
 
 // MaxNameBytes bounds the name of a collection.

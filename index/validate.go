@@ -77,7 +77,10 @@ func (s Schema) unitVector(v []float32) error {
 // Validate reports the first rule the batch breaks in a collection of schema s,
 // naming the document.
 func (b Batch) Validate(s Schema) error {
-	seen := make(map[string]bool, len(b.Upserts)+len(b.Deletes))
+	if err := b.Within.Validate(); err != nil {
+		return err
+	}
+	seen := make(map[string]bool, len(b.Upserts)+len(b.Payloads)+len(b.Deletes))
 	once := func(id string) error {
 		if seen[id] {
 			return braid.Errorf(braid.InvalidArgument, "document %q occurs twice in the batch: keep one", id).In("id")
@@ -94,6 +97,15 @@ func (b Batch) Validate(s Schema) error {
 		}
 		if field, err := e.validateEncodings(s); err != nil {
 			return braid.Errorf(braid.CodeOf(err), "document %q: %w", e.Document.ID, err).In(field)
+		}
+	}
+	for _, c := range b.Payloads {
+		// The rest of the document is stored, and therefore valid.
+		if err := (braid.Document{ID: c.ID, Text: "stored", Payload: c.Payload}).Validate(); err != nil {
+			return err
+		}
+		if err := once(c.ID); err != nil {
+			return err
 		}
 	}
 	for _, id := range b.Deletes {

@@ -31,6 +31,13 @@ func Run(t *testing.T, newEngine func(t *testing.T, dir string) index.Engine) {
 		{"Ranking", testRanking},
 		{"Ties", testTies},
 		{"AllowedBoundsRetrieval", testAllowedBoundsRetrieval},
+		{"Filters", testFilters},
+		{"SetsAreOfOneCollection", testSetsAreOfOneCollection},
+		{"SetsOutliveWrites", testSetsOutliveWrites},
+		{"BadFilters", testBadFilters},
+		{"IDs", testIDs},
+		{"Payloads", testPayloads},
+		{"Within", testWithin},
 		{"EqualTextsKeepTheirPayload", testEqualTexts},
 		{"EmptySparseVector", testEmptySparseVector},
 		{"EmptyAndRefill", testEmptyAndRefill},
@@ -78,6 +85,12 @@ func (h *harness) reopen(name string) index.Collection {
 		h.t.Fatal(err)
 	}
 	h.engine = h.newEngine(h.t, h.dir)
+	return h.open(name)
+}
+
+// open returns a collection that exists.
+func (h *harness) open(name string) index.Collection {
+	h.t.Helper()
 	c, err := h.engine.Open(context.Background(), name)
 	if err != nil {
 		h.t.Fatal(err)

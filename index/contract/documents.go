@@ -143,7 +143,7 @@ func testBadQueries(t *testing.T, h *harness) {
 		_, err = c.SearchLexical(ctx, "alfa", q)
 		wantCode(t, "lexical k", err, braid.InvalidArgument)
 	}
-	model{"1": entry("1", "alfa")}.checkRankings(t, c, "alfa", index.Query{K: math.MaxInt})
+	model{"1": entry("1", "alfa")}.checkRankings(t, c, "alfa", query{k: math.MaxInt})
 	for _, text := range []string{"", " ", "\xff\xfe", "?!", strings.Repeat("q", 1<<20), "\x00"} {
 		if hits, err := c.SearchLexical(ctx, text, one); err != nil || len(hits) != 0 {
 			t.Errorf("lexical %.20q: hits %v, error %v", text, hits, err)

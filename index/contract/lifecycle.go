@@ -144,6 +144,8 @@ func callAll(ctx context.Context, c index.Collection) map[string]error {
 	_, errs["write"] = c.Write(ctx, index.Batch{Upserts: []index.Entry{entry("9", "zulu")}})
 	_, errs["get"] = c.Get(ctx, []string{"1"})
 	_, errs["fingerprints"] = c.Fingerprints(ctx, []string{"1"})
+	_, errs["resolve"] = c.Resolve(ctx, braid.Filter{})
+	_, errs["ids"] = c.IDs(ctx, "", 1, nil)
 	_, errs["dense"] = c.SearchDense(ctx, encodeDense("alfa"), index.Query{K: 1})
 	_, errs["sparse"] = c.SearchSparse(ctx, encodeSparse("alfa"), index.Query{K: 1})
 	_, errs["lexical"] = c.SearchLexical(ctx, "alfa", index.Query{K: 1})

@@ -78,16 +78,57 @@ func randomText(random *rand.Rand) string {
 // model is a collection as a plain map.
 type model map[string]index.Entry
 
-// set is a set of ids.
-type set map[string]bool
+// query bounds a retrieval, as index.Query does.
+type query struct {
+	k      int
+	filter *braid.Filter // nil for all documents
+}
 
-func (s set) Contains(id string) bool { return s[id] }
+// allows reports whether the documents of q include e.
+func (q query) allows(t testing.TB, e index.Entry) bool {
+	t.Helper()
+	if q.filter == nil {
+		return true
+	}
+	fields, err := braid.FieldsOf(e.Document.Payload)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return q.filter.Passes(fields)
+}
+
+// in is q for the collection c.
+func (q query) in(t testing.TB, c index.Collection) index.Query {
+	t.Helper()
+	if q.filter == nil {
+		return index.Query{K: q.k}
+	}
+	return index.Query{K: q.k, Allowed: resolve(t, c, *q.filter)}
+}
+
+func resolve(t testing.TB, c index.Collection, f braid.Filter) index.Set {
+	t.Helper()
+	set, err := c.Resolve(context.Background(), f)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return set
+}
+
+// only is the filter that the entries with these ids pass; see entry.
+func only(ids ...string) *braid.Filter {
+	values := []braid.Value{}
+	for _, id := range ids {
+		values = append(values, braid.KeywordOf(id))
+	}
+	return &braid.Filter{Must: []braid.Clause{braid.Condition{Field: "src", In: values}}}
+}
 
 // rank returns the best of the scored documents.
-func (m model) rank(q index.Query, score func(index.Entry) (float64, bool)) []braid.Hit {
+func (m model) rank(t testing.TB, q query, score func(index.Entry) (float64, bool)) []braid.Hit {
 	hits := []braid.Hit{}
 	for id, e := range m {
-		if q.Allowed != nil && !q.Allowed.Contains(id) {
+		if !q.allows(t, e) {
 			continue
 		}
 		if s, ok := score(e); ok {
@@ -97,11 +138,11 @@ func (m model) rank(q index.Query, score func(index.Entry) (float64, bool)) []br
 	slices.SortFunc(hits, func(a, b braid.Hit) int {
 		return cmp.Or(cmp.Compare(b.Score, a.Score), strings.Compare(a.ID, b.ID))
 	})
-	return hits[:min(len(hits), q.K)]
+	return hits[:min(len(hits), q.k)]
 }
 
-func (m model) rankDense(query []float32, q index.Query) []braid.Hit {
-	return m.rank(q, func(e index.Entry) (float64, bool) {
+func (m model) rankDense(t testing.TB, query []float32, q query) []braid.Hit {
+	return m.rank(t, q, func(e index.Entry) (float64, bool) {
 		var sum float64
 		for i := range query {
 			sum += float64(query[i]) * float64(e.Dense[i])
@@ -110,8 +151,8 @@ func (m model) rankDense(query []float32, q index.Query) []braid.Hit {
 	})
 }
 
-func (m model) rankSparse(query braid.SparseVector, q index.Query) []braid.Hit {
-	return m.rank(q, func(e index.Entry) (sum float64, shared bool) {
+func (m model) rankSparse(t testing.TB, query braid.SparseVector, q query) []braid.Hit {
+	return m.rank(t, q, func(e index.Entry) (sum float64, shared bool) {
 		for i, index := range query.Indices {
 			if at, ok := slices.BinarySearch(e.Sparse.Indices, index); ok {
 				sum += float64(query.Values[i]) * float64(e.Sparse.Values[at])
@@ -155,7 +196,7 @@ func (m model) check(t testing.TB, c index.Collection, texts ...string) {
 		t.Fatal(err)
 	}
 	for i, id := range ids {
-		want := index.Stored{Document: m[id].Document, Tokens: m[id].Tokens}
+		want := index.Stored{Document: m[id].Document, Fingerprint: m[id].Fingerprint, Tokens: m[id].Tokens}
 		if !reflect.DeepEqual(stored[i], want) {
 			t.Fatalf("stored %+v, want %+v", stored[i], want)
 		}
@@ -164,29 +205,35 @@ func (m model) check(t testing.TB, c index.Collection, texts ...string) {
 		}
 	}
 	for _, text := range texts {
-		m.checkRankings(t, c, text, index.Query{K: len(m) + 1})
+		m.checkRankings(t, c, text, query{k: len(m) + 1})
 	}
 }
 
 // checkRankings compares each branch's answer for text with the model.
-func (m model) checkRankings(t testing.TB, c index.Collection, text string, q index.Query) {
+func (m model) checkRankings(t testing.TB, c index.Collection, text string, q query) {
+	t.Helper()
+	m.checkIn(t, c, text, q, q.in(t, c))
+}
+
+// checkIn is checkRankings where q in terms of c is known.
+func (m model) checkIn(t testing.TB, c index.Collection, text string, q query, in index.Query) {
 	t.Helper()
 	ctx := context.Background()
 	vector, sparse := encodeDense(text), encodeSparse(text)
-	got, err := c.SearchDense(ctx, vector, q)
-	if want := m.rankDense(vector, q); err != nil || !slices.Equal(got, want) {
-		t.Fatalf("dense %q, k %d: got %v, want %v, error %v", text, q.K, got, want, err)
+	got, err := c.SearchDense(ctx, vector, in)
+	if want := m.rankDense(t, vector, q); err != nil || !slices.Equal(got, want) {
+		t.Fatalf("dense %q, k %d: got %v, want %v, error %v", text, q.k, got, want, err)
 	}
-	got, err = c.SearchSparse(ctx, sparse, q)
-	if want := m.rankSparse(sparse, q); err != nil || !slices.Equal(got, want) {
-		t.Fatalf("sparse %q, k %d: got %v, want %v, error %v", text, q.K, got, want, err)
+	got, err = c.SearchSparse(ctx, sparse, in)
+	if want := m.rankSparse(t, sparse, q); err != nil || !slices.Equal(got, want) {
+		t.Fatalf("sparse %q, k %d: got %v, want %v, error %v", text, q.k, got, want, err)
 	}
-	m.checkLexical(t, c, text, q)
+	m.checkLexical(t, c, text, q, in)
 }
 
 // checkLexical asserts that the hits are the documents that hold a word, best
 // first, and that K and Allowed cut the full ranking and change nothing else.
-func (m model) checkLexical(t testing.TB, c index.Collection, text string, q index.Query) {
+func (m model) checkLexical(t testing.TB, c index.Collection, text string, q query, in index.Query) {
 	t.Helper()
 	full, err := c.SearchLexical(context.Background(), text, index.Query{K: len(m) + 1})
 	if err != nil {
@@ -205,12 +252,12 @@ func (m model) checkLexical(t testing.TB, c index.Collection, text string, q ind
 	}
 	want := []braid.Hit{}
 	for _, hit := range full {
-		if len(want) < q.K && (q.Allowed == nil || q.Allowed.Contains(hit.ID)) {
+		if len(want) < q.k && q.allows(t, m[hit.ID]) {
 			want = append(want, hit)
 		}
 	}
-	got, err := c.SearchLexical(context.Background(), text, q)
+	got, err := c.SearchLexical(context.Background(), text, in)
 	if err != nil || !slices.Equal(got, want) {
-		t.Fatalf("lexical %q, k %d: got %v, want %v, error %v", text, q.K, got, want, err)
+		t.Fatalf("lexical %q, k %d: got %v, want %v, error %v", text, q.k, got, want, err)
 	}
 }

@@ -29,19 +29,19 @@ func testRanking(t *testing.T, h *harness) {
 		batch.Upserts = append(batch.Upserts, e)
 	}
 	write(t, c, batch)
-	third := set{}
+	third := []string{"no such document"}
 	for id := range m {
 		if random.IntN(3) == 0 {
-			third[id] = true
+			third = append(third, id)
 		}
 	}
-	third["no such document"] = true
 	for _, k := range []int{1, 2, 7, 100, 399, 400, 401, 1 << 40} {
 		for range 10 {
 			text := randomText(random)
-			m.checkRankings(t, c, text, index.Query{K: k})
-			m.checkRankings(t, c, text, index.Query{K: k, Allowed: third})
-			m.checkRankings(t, c, text, index.Query{K: k, Allowed: set{}})
+			m.checkRankings(t, c, text, query{k: k})
+			m.checkRankings(t, c, text, query{k: k, filter: only(third...)})
+			m.checkRankings(t, c, text, query{k: k, filter: only()})
+			m.checkRankings(t, c, text, query{k: k, filter: &braid.Filter{}})
 		}
 	}
 	m.check(t, c)
@@ -64,28 +64,28 @@ func testTies(t *testing.T, h *harness) {
 		write(t, c, index.Batch{Deletes: []string{"aa", "other"}})
 		write(t, c, index.Batch{Upserts: []index.Entry{m["other"], m["aa"]}})
 		for k := 1; k <= len(m); k++ {
-			m.checkRankings(t, c, text, index.Query{K: k})
-			wantIDs(t, c, text, index.Query{K: k}, ids[:min(k, len(ids))])
+			m.checkRankings(t, c, text, query{k: k})
+			wantIDs(t, c, text, query{k: k}, ids[:min(k, len(ids))])
 		}
-		wantIDs(t, c, text, index.Query{K: 2, Allowed: set{"c": true, "ä": true, "b": true}}, []string{"b", "c"})
+		wantIDs(t, c, text, query{k: 2, filter: only("c", "ä", "b")}, []string{"b", "c"})
 		c = h.reopen(fmt.Sprintf("t%d", round))
-		wantIDs(t, c, text, index.Query{K: 3}, ids[:3])
+		wantIDs(t, c, text, query{k: 3}, ids[:3])
 	}
 }
 
 // wantIDs asserts the first hits of every branch for text.
-func wantIDs(t *testing.T, c index.Collection, text string, q index.Query, want []string) {
+func wantIDs(t *testing.T, c index.Collection, text string, q query, want []string) {
 	t.Helper()
-	ctx := context.Background()
-	dense, err := c.SearchDense(ctx, encodeDense(text), q)
+	ctx, in := context.Background(), q.in(t, c)
+	dense, err := c.SearchDense(ctx, encodeDense(text), in)
 	if err != nil {
 		t.Fatal(err)
 	}
-	sparse, err := c.SearchSparse(ctx, encodeSparse(text), q)
+	sparse, err := c.SearchSparse(ctx, encodeSparse(text), in)
 	if err != nil {
 		t.Fatal(err)
 	}
-	lexical, err := c.SearchLexical(ctx, text, q)
+	lexical, err := c.SearchLexical(ctx, text, in)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -95,7 +95,7 @@ func wantIDs(t *testing.T, c index.Collection, text string, q index.Query, want 
 			ids = append(ids, hit.ID)
 		}
 		if len(ids) < len(want) || !slices.Equal(ids[:len(want)], want) {
-			t.Fatalf("%s %q, k %d: got %q, want %q first", branch, text, q.K, ids, want)
+			t.Fatalf("%s %q, k %d: got %q, want %q first", branch, text, q.k, ids, want)
 		}
 	}
 }
@@ -110,7 +110,7 @@ func testAllowedBoundsRetrieval(t *testing.T, h *harness) {
 	}
 	batch.Upserts = append(batch.Upserts, entry("low", "papa romeo romeo romeo"))
 	write(t, c, batch)
-	wantIDs(t, c, "papa quebec", index.Query{K: 1, Allowed: set{"low": true}}, []string{"low"})
+	wantIDs(t, c, "papa quebec", query{k: 1, filter: only("low")}, []string{"low"})
 }
 
 func testEqualTexts(t *testing.T, h *harness) {
@@ -119,7 +119,7 @@ func testEqualTexts(t *testing.T, h *harness) {
 		m[id] = entry(id, "replace the pump seal")
 		write(t, c, index.Batch{Upserts: []index.Entry{m[id]}})
 	}
-	wantIDs(t, c, "replace the pump seal", index.Query{K: 3}, []string{"a", "b", "c"})
+	wantIDs(t, c, "replace the pump seal", query{k: 3}, []string{"a", "b", "c"})
 	m.check(t, c, "replace the pump seal")
 }
 

@@ -1,8 +1,10 @@
 package embedded
 
 import (
+	"github.com/braid-search/braid"
 	"github.com/braid-search/braid/index"
 	"github.com/braid-search/braid/index/dense"
+	"github.com/braid-search/braid/index/filter"
 	"github.com/braid-search/braid/index/lexical"
 	"github.com/braid-search/braid/index/sparse"
 )
@@ -16,6 +18,13 @@ type branches struct {
 	dense   *dense.Exact     // nil in a collection without dense vectors
 	sparse  *sparse.Postings // nil in a collection without sparse vectors
 	lexical *lexical.Index
+	filter  *filter.Index
+}
+
+// content is what the branches need of a document beside its vectors.
+type content struct {
+	words  lexical.Analysis
+	fields braid.Fields
 }
 
 // slot is what is known of the document under one ordinal; its zero value is
@@ -26,7 +35,7 @@ type slot struct {
 }
 
 func newBranches(schema index.Schema) *branches {
-	b := &branches{ords: map[string]uint32{}, lexical: lexical.New(lexical.Options{})}
+	b := &branches{ords: map[string]uint32{}, lexical: lexical.New(lexical.Options{}), filter: filter.New()}
 	if schema.Dense != (index.ModelRef{}) {
 		b.dense = dense.New(schema.Dimensions)
 	}
@@ -36,39 +45,26 @@ func newBranches(schema index.Schema) *branches {
 	return b
 }
 
-// analyze takes the texts of entries apart. It needs no lock.
-func (b *branches) analyze(entries []index.Entry) []lexical.Analysis {
-	words := make([]lexical.Analysis, len(entries))
+// analyze takes the texts and payloads of entries apart. It needs no lock.
+func (b *branches) analyze(entries []index.Entry) ([]content, error) {
+	contents := make([]content, len(entries))
 	for i, e := range entries {
-		words[i] = b.lexical.Analyze(e.Document.Passage())
+		fields, err := braid.FieldsOf(e.Document.Payload)
+		if err != nil {
+			return nil, braid.Errorf(braid.CodeOf(err), "document %q: %w", e.Document.ID, err)
+		}
+		contents[i] = content{b.lexical.Analyze(e.Document.Passage()), fields}
 	}
-	return words
+	return contents, nil
 }
 
-// plan counts what batch would change and returns its deletions that exist.
-func (b *branches) plan(batch index.Batch) (result index.WriteResult, deletes []string) {
-	for _, e := range batch.Upserts {
-		if _, ok := b.ords[e.Document.ID]; ok {
-			result.Replaced++
-		} else {
-			result.Created++
-		}
-	}
-	for _, id := range batch.Deletes {
-		if _, ok := b.ords[id]; ok {
-			deletes = append(deletes, id)
-		}
-	}
-	result.Deleted = len(deletes)
-	return result, deletes
-}
-
-// put makes e, whose text has the given words, visible in place of the document
+// put makes e, which holds the given content, visible in place of the document
 // of its id.
-func (b *branches) put(e index.Entry, words lexical.Analysis) {
+func (b *branches) put(e index.Entry, c content) {
 	b.remove(e.Document.ID)
 	ord := b.place(e)
-	b.lexical.AddAnalysis(ord, words)
+	b.lexical.AddAnalysis(ord, c.words)
+	b.filter.Add(ord, c.fields)
 	if b.dense != nil {
 		b.dense.Put(ord, e.Dense)
 	}
@@ -92,6 +88,7 @@ func (b *branches) remove(id string) {
 		return
 	}
 	b.lexical.Remove(ord)
+	b.filter.Remove(ord)
 	if b.dense != nil {
 		b.dense.Remove(ord)
 	}

@@ -7,7 +7,6 @@ import (
 
 	"github.com/braid-search/braid"
 	"github.com/braid-search/braid/index"
-	"github.com/braid-search/braid/index/lexical"
 	"github.com/braid-search/braid/index/store"
 )
 
@@ -51,6 +50,7 @@ func (c *collection) Info() index.Info {
 	if c.gone != nil {
 		return info
 	}
+	info.FilterBytes = c.filter.MemoryBytes()
 	info.MemoryBytes[braid.Lexical] = c.lexical.MemoryBytes()
 	if c.dense != nil {
 		info.MemoryBytes[braid.Dense] = c.dense.MemoryBytes()
@@ -59,48 +59,6 @@ func (c *collection) Info() index.Info {
 		info.MemoryBytes[braid.Sparse] = c.sparse.MemoryBytes()
 	}
 	return info
-}
-
-// Write implements index.Collection.
-func (c *collection) Write(ctx context.Context, batch index.Batch) (index.WriteResult, error) {
-	if err := batch.Validate(c.recorded.Schema); err != nil {
-		return index.WriteResult{}, err
-	}
-	c.writes.Lock()
-	defer c.writes.Unlock()
-	if c.gone != nil {
-		return index.WriteResult{}, c.gone
-	}
-	if err := ctx.Err(); err != nil {
-		return index.WriteResult{}, braid.Errorf(braid.CodeOf(err), "write to collection %q: %w", c.recorded.Name, err)
-	}
-	result, deletes := c.plan(batch)
-	if result == (index.WriteResult{}) {
-		return result, nil
-	}
-	words := c.analyze(batch.Upserts) // before the lock: it takes longest
-	if err := c.store.Commit(c.recorded.Number, batch.Upserts, deletes); err != nil {
-		return index.WriteResult{}, err
-	}
-	c.apply(batch.Upserts, words, deletes)
-	if c.changed == nil && c.wasteful() {
-		c.startCompaction()
-	}
-	return result, nil
-}
-
-// apply makes a durable write visible. writes is held.
-func (c *collection) apply(upserts []index.Entry, words []lexical.Analysis, deletes []string) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	for _, id := range deletes {
-		c.remove(id)
-		c.note(id)
-	}
-	for i, e := range upserts {
-		c.put(e, words[i])
-		c.note(e.Document.ID)
-	}
 }
 
 // Get implements index.Collection.
@@ -125,7 +83,7 @@ func (c *collection) Get(ctx context.Context, ids []string) ([]index.Stored, err
 		// A write that has reached the disk and not yet the branches may have
 		// deleted it.
 		if ok {
-			found = append(found, index.Stored{Document: entry.Document, Tokens: entry.Tokens})
+			found = append(found, index.Stored{Document: entry.Document, Fingerprint: entry.Fingerprint, Tokens: entry.Tokens})
 		}
 	}
 	return found, nil

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/braid-search/braid"
+	"github.com/braid-search/braid/index"
 	"github.com/braid-search/braid/index/store"
 )
 
@@ -71,7 +72,11 @@ func (c *collection) catchUp(ctx context.Context, fresh *branches) error {
 		case err != nil:
 			return err
 		case ok:
-			fresh.put(entry, fresh.lexical.Analyze(entry.Document.Passage()))
+			contents, err := fresh.analyze([]index.Entry{entry})
+			if err != nil {
+				return err
+			}
+			fresh.put(entry, contents[0])
 		default:
 			fresh.remove(id)
 		}

@@ -17,6 +17,7 @@ import (
 
 	"go.uber.org/goleak"
 
+	"github.com/braid-search/braid"
 	"github.com/braid-search/braid/index"
 	"github.com/braid-search/braid/index/embedded"
 )
@@ -206,11 +207,16 @@ func found(t *testing.T, c index.Collection, batch, i int) bool {
 	if err != nil {
 		t.Fatal(err)
 	}
-	sparse, err := c.SearchSparse(ctx, want.Sparse, index.Query{K: 1, Allowed: only(id)})
+	value := braid.KeywordOf(id)
+	alone, err := c.Resolve(ctx, braid.Filter{Must: []braid.Clause{braid.Condition{Field: "id", Match: &value}}})
 	if err != nil {
 		t.Fatal(err)
 	}
-	dense, err := c.SearchDense(ctx, want.Dense, index.Query{K: 1, Allowed: only(id)})
+	sparse, err := c.SearchSparse(ctx, want.Sparse, index.Query{K: 1, Allowed: alone})
+	if err != nil {
+		t.Fatal(err)
+	}
+	dense, err := c.SearchDense(ctx, want.Dense, index.Query{K: 1, Allowed: alone})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -221,8 +227,3 @@ func found(t *testing.T, c index.Collection, batch, i int) bool {
 	}
 	return there
 }
-
-// only is the set of one document.
-type only string
-
-func (o only) Contains(id string) bool { return id == string(o) }

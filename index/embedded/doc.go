@@ -1,7 +1,7 @@
 // Package embedded is the engine that lives in this process: documents and
-// vectors are kept by index/store, and index/dense, index/sparse and
-// index/lexical answer from memory. Opening reads every record once and builds
-// the branches from them.
+// vectors are kept by index/store; index/dense, index/sparse and index/lexical
+// answer from memory, within what index/filter resolves. Opening reads every
+// record once and builds the branches from them.
 //
 // Each document has an ordinal, a small number by which the branches know it.
 // Ordinals ascend and are not used twice: a document that is written again gets

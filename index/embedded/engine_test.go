@@ -82,7 +82,7 @@ var schema = index.Schema{
 func entryOf(id, text string) index.Entry {
 	sum := sha256.Sum256([]byte(text))
 	random := rand.New(rand.NewPCG(binary.LittleEndian.Uint64(sum[:]), binary.LittleEndian.Uint64(sum[8:])))
-	e := index.Entry{Document: braid.Document{ID: id, Text: text, Payload: []byte(`{"n":1}`)}, Fingerprint: sum}
+	e := index.Entry{Document: braid.Document{ID: id, Text: text, Payload: fmt.Appendf(nil, `{"id":%q}`, id)}, Fingerprint: sum}
 	var norm float64
 	for range dimensions {
 		x := random.NormFloat64()

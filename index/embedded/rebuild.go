@@ -7,7 +7,6 @@ import (
 
 	"github.com/braid-search/braid"
 	"github.com/braid-search/braid/index"
-	"github.com/braid-search/braid/index/lexical"
 	"github.com/braid-search/braid/index/store"
 )
 
@@ -23,8 +22,9 @@ const (
 type chunk struct {
 	entries  []index.Entry
 	first    uint32 // the ordinal of entries[0]
-	words    []lexical.Analysis
-	analysed chan struct{} // closed when words are there
+	contents []content
+	err      error         // why there are no contents, or nil
+	analysed chan struct{} // closed when they are there
 }
 
 // rebuild fills new branches from the records of view. One goroutine reads, one
@@ -32,12 +32,16 @@ type chunk struct {
 // ascending ordinals. progress, which may be nil, is called from one goroutine.
 func (b *branches) rebuild(ctx context.Context, view *store.View, progress func(Progress)) error {
 	var wg sync.WaitGroup
+	var failed sync.Once
+	var failure error
 	toAnalyse := make(chan *chunk, rebuildQueue)
 	queues := []chan<- *chunk{toAnalyse}
 	for range runtime.GOMAXPROCS(0) {
 		wg.Go(func() {
 			for c := range toAnalyse {
-				c.words = b.analyze(c.entries)
+				if c.contents, c.err = b.analyze(c.entries); c.err != nil {
+					failed.Do(func() { failure = c.err })
+				}
 				close(c.analysed)
 			}
 		})
@@ -48,6 +52,9 @@ func (b *branches) rebuild(ctx context.Context, view *store.View, progress func(
 		wg.Go(func() {
 			for c := range queue {
 				<-c.analysed
+				if c.err != nil {
+					continue
+				}
 				for i := range c.entries {
 					add(c, i)
 				}
@@ -59,12 +66,18 @@ func (b *branches) rebuild(ctx context.Context, view *store.View, progress func(
 		close(queue)
 	}
 	wg.Wait()
+	if err == nil && failure != nil {
+		err = braid.Errorf(braid.Corrupt, "collection %q: %w", view.Collection().Name, failure)
+	}
 	return err
 }
 
 // adders returns for each branch what adds entry i of a chunk to it.
 func (b *branches) adders() []func(c *chunk, i int) {
-	adders := []func(*chunk, int){func(c *chunk, i int) { b.lexical.AddAnalysis(c.first+uint32(i), c.words[i]) }}
+	adders := []func(*chunk, int){
+		func(c *chunk, i int) { b.lexical.AddAnalysis(c.first+uint32(i), c.contents[i].words) },
+		func(c *chunk, i int) { b.filter.Add(c.first+uint32(i), c.contents[i].fields) },
+	}
 	if b.dense != nil {
 		adders = append(adders, func(c *chunk, i int) { b.dense.Put(c.first+uint32(i), c.entries[i].Dense) })
 	}

@@ -5,7 +5,6 @@ import (
 
 	"github.com/braid-search/braid"
 	"github.com/braid-search/braid/index"
-	"github.com/braid-search/braid/index/docset"
 	"github.com/braid-search/braid/index/topk"
 )
 
@@ -49,7 +48,11 @@ func (c *collection) search(ctx context.Context, q index.Query, find func(topk.S
 	if err := ctx.Err(); err != nil {
 		return nil, braid.Errorf(braid.CodeOf(err), "search collection %q: %w", c.recorded.Name, err)
 	}
-	matches, err := find(c.scan(q))
+	scan, err := c.scan(q)
+	if err != nil {
+		return nil, err
+	}
+	matches, err := find(scan)
 	if err != nil {
 		return nil, err
 	}
@@ -60,17 +63,12 @@ func (c *collection) search(ctx context.Context, q index.Query, find func(topk.S
 	return hits, nil
 }
 
-// scan puts q in terms of ordinals, with ties in the order of ids.
-func (b *branches) scan(q index.Query) topk.Scan {
-	scan := topk.Scan{
-		K:      q.K,
-		Before: func(x, y uint32) bool { return b.slots[x].id < b.slots[y].id },
-	}
-	if q.Allowed != nil {
-		scan.Allowed = docset.Where(uint32(len(b.slots)), func(ord uint32) bool {
-			id := b.slots[ord].id
-			return id != "" && q.Allowed.Contains(id)
-		})
-	}
-	return scan
+// scan puts q in terms of ordinals, with ties in the order of ids. mu is held.
+func (c *collection) scan(q index.Query) (topk.Scan, error) {
+	allowed, err := c.ordinals(q.Allowed)
+	return topk.Scan{
+		K:       q.K,
+		Allowed: allowed,
+		Before:  func(x, y uint32) bool { return c.slots[x].id < c.slots[y].id },
+	}, err
 }

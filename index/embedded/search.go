@@ -31,7 +31,7 @@ func (c *collection) SearchSparse(ctx context.Context, vector braid.SparseVector
 // SearchLexical implements index.Collection.
 func (c *collection) SearchLexical(ctx context.Context, text string, q index.Query) ([]braid.Hit, error) {
 	return c.search(ctx, q, func(scan topk.Scan) ([]topk.Match, error) {
-		return c.lexical.Search(text, scan), nil
+		return c.lexical.Search(ctx, text, scan)
 	})
 }
 

@@ -5,7 +5,8 @@
 // and Latin accents are folded, English words are stemmed, scripts written
 // without spaces become pairs of characters, and identifiers (ERR-104, v2.1,
 // C++, node.js, user_id, softLogout) stay whole and can be found by their
-// parts. Index is an inverted index in memory over those terms.
+// parts. Index is an inverted index in memory over those terms: package postings
+// does the searching, and this one keeps the statistics and computes the scores.
 //
 // Invariants:
 //   - A document is a hit exactly if it holds a term of the query, and then its

@@ -3,9 +3,9 @@ package lexical
 import (
 	"math"
 	"slices"
-	"sync"
 
 	"github.com/braid-search/braid"
+	"github.com/braid-search/braid/index/postings"
 )
 
 // The usual BM25 parameters.
@@ -52,49 +52,33 @@ type Index struct {
 	opts     Options
 	analyzer *Analyzer
 
-	terms    map[string]uint32 // term to position in postings
-	postings []postings
-	free     []uint32 // positions whose term no document holds any more
+	terms dictionary
+	// index has the documents, each under its terms' numbers with codes for how
+	// often it has them at its length.
+	index  *postings.Index
+	length uint64 // sum of the documents' lengths
 
-	documents []document // by ordinal
-	lengths   []uint32   // by ordinal; apart, since scoring reads nothing else
-	live      int        // documents added and not removed
-	length    uint64     // sum of their lengths
-
-	termBytes, entries int64 // of all live terms and postings, for MemoryBytes
-
-	accumulators sync.Pool // of *accumulator
-	added        []uint32  // AddAnalysis's buffer: the document's terms, repeated
-}
-
-// postings are the documents that hold a term, by ascending ordinal:
-// documents[ordinals[i]] holds it counts[i] times.
-type postings struct {
-	term     string
-	ordinals []uint32
-	counts   []uint16 // at most math.MaxUint16, where BM25 has long levelled off
-}
-
-// document is what the index remembers of a document: its distinct terms, so
-// that it can be removed exactly.
-type document struct {
-	terms []uint32
-	live  bool
+	added struct { // AddAnalysis's buffers
+		all    []uint32 // the document's terms, repeated
+		terms  []uint32
+		codes  []uint8
+		record []byte
+	}
 }
 
 // New returns an empty index. Options that Validate rejects give scores
 // without meaning.
 func New(opts Options) *Index {
 	return &Index{
-		opts:         opts.withDefaults(),
-		analyzer:     NewAnalyzer(),
-		terms:        make(map[string]uint32),
-		accumulators: sync.Pool{New: func() any { return new(accumulator) }},
+		opts:     opts.withDefaults(),
+		analyzer: NewAnalyzer(),
+		terms:    newDictionary(),
+		index:    postings.New(),
 	}
 }
 
 // Len returns the number of documents.
-func (x *Index) Len() int { return x.live }
+func (x *Index) Len() int { return x.index.Len() }
 
 // Analysis is what AddAnalysis needs to know of a text.
 type Analysis struct {
@@ -116,27 +100,37 @@ func (x *Index) Analyze(text string) Analysis {
 	return a
 }
 
-// Add indexes text as document ord, in place of what ord was before. Memory
-// grows with the largest ordinal, so ordinals should be dense.
+// Add indexes text as document ord, in place of what ord was before. Ordinals
+// should be dense, and each above those used before: to use one again takes
+// long (see postings.Index.Add).
 func (x *Index) Add(ord uint32, text string) { x.AddAnalysis(ord, x.Analyze(text)) }
 
 // AddAnalysis is Add for a text that Analyze has seen.
 func (x *Index) AddAnalysis(ord uint32, a Analysis) {
 	x.Remove(ord)
-	if need := int(ord) + 1; need > len(x.documents) {
-		x.lengths = append(x.lengths, make([]uint32, need-len(x.documents))...)
-		x.documents = append(x.documents, make([]document, need-len(x.documents))...)
-	}
-	x.added = x.added[:0]
+	buf := &x.added
+	buf.all, buf.terms, buf.codes = buf.all[:0], buf.terms[:0], buf.codes[:0]
 	start := uint32(0)
 	for _, end := range a.ends {
-		x.added = append(x.added, x.termID(a.terms[start:end]))
+		buf.all = append(buf.all, x.terms.number(a.terms[start:end]))
 		start = end
 	}
-	slices.Sort(x.added)
-	x.documents[ord] = document{terms: x.post(ord, x.added), live: true}
-	x.lengths[ord] = a.length
-	x.live++
+	slices.Sort(buf.all)
+	record := startRecord(buf.record[:0], a.length)
+	for terms := buf.all; len(terms) > 0; {
+		term, count := terms[0], 1
+		for count < len(terms) && terms[count] == term {
+			count++
+		}
+		terms = terms[count:]
+		frequency := uint16(min(count, math.MaxUint16)) // where BM25 has long levelled off
+		x.terms.hold(term)
+		buf.terms = append(buf.terms, term)
+		buf.codes = append(buf.codes, code(frequency, a.length))
+		record.add(term, frequency)
+	}
+	buf.record = record.bytes
+	x.index.Add(ord, buf.terms, buf.codes, buf.record)
 	x.length += uint64(a.length)
 }
 
@@ -145,97 +139,20 @@ func (x *Index) AddAnalysis(ord uint32, a Analysis) {
 // words, made no ranking better.
 func counts(k Kind) bool { return k == Word || k == Whole }
 
-// termID returns the position of the term's postings, making them if needed.
-func (x *Index) termID(term []byte) uint32 {
-	if id, ok := x.terms[string(term)]; ok {
-		return id
-	}
-	p := postings{term: string(term)}
-	var id uint32
-	if n := len(x.free); n > 0 {
-		id, x.free = x.free[n-1], x.free[:n-1]
-		x.postings[id] = p
-	} else {
-		id = uint32(len(x.postings))
-		x.postings = append(x.postings, p)
-	}
-	x.terms[p.term] = id
-	x.termBytes += int64(len(p.term))
-	return id
-}
-
-// post records that ord holds the terms of ids, sorted and repeated as often
-// as the document has them, and returns the distinct ones.
-func (x *Index) post(ord uint32, ids []uint32) []uint32 {
-	distinct := 0
-	for i, id := range ids {
-		if i == 0 || id != ids[i-1] {
-			distinct++
-		}
-	}
-	terms := make([]uint32, 0, distinct)
-	for len(ids) > 0 {
-		count := 1
-		for count < len(ids) && ids[count] == ids[0] {
-			count++
-		}
-		terms = append(terms, ids[0])
-		x.postings[ids[0]].insert(ord, uint16(min(count, math.MaxUint16)))
-		ids = ids[count:]
-	}
-	x.entries += int64(distinct)
-	return terms
-}
-
-func (p *postings) insert(ord uint32, count uint16) {
-	at := len(p.ordinals)
-	if at > 0 && p.ordinals[at-1] > ord { // documents mostly come in order
-		at, _ = slices.BinarySearch(p.ordinals, ord)
-	}
-	p.ordinals = slices.Insert(p.ordinals, at, ord)
-	p.counts = slices.Insert(p.counts, at, count)
-}
-
-func (p *postings) remove(ord uint32) {
-	if at, ok := slices.BinarySearch(p.ordinals, ord); ok {
-		p.ordinals = slices.Delete(p.ordinals, at, at+1)
-		p.counts = slices.Delete(p.counts, at, at+1)
-	}
-	if n := len(p.ordinals); n > 0 && n < cap(p.ordinals)/4 {
-		p.ordinals, p.counts = slices.Clone(p.ordinals), slices.Clone(p.counts)
-	}
-}
-
 // Remove takes document ord out; removing what is not there does nothing. All
 // statistics are afterwards as if the document had never been added.
 func (x *Index) Remove(ord uint32) {
-	if int(ord) >= len(x.documents) || !x.documents[ord].live {
+	record := x.index.Record(ord)
+	if record == nil {
 		return
 	}
-	d := x.documents[ord]
-	for _, id := range d.terms {
-		p := &x.postings[id]
-		p.remove(ord)
-		if len(p.ordinals) == 0 {
-			delete(x.terms, p.term)
-			x.termBytes -= int64(len(p.term))
-			*p = postings{}
-			x.free = append(x.free, id)
-		}
+	r := read(record)
+	for r.next() {
+		x.terms.release(r.term)
 	}
-	x.documents[ord] = document{}
-	x.live--
-	x.length -= uint64(x.lengths[ord])
-	x.entries -= int64(len(d.terms))
+	x.length -= uint64(r.length)
+	x.index.Remove(ord)
 }
 
-// MemoryBytes estimates what the index holds in memory, apart from the spare
-// room of growing slices. It takes constant time.
-func (x *Index) MemoryBytes() int64 {
-	const (
-		termBytes     = 160 // map entry, postings struct and the least two allocations
-		entryBytes    = 4 + 2 + 4
-		documentBytes = 48
-	)
-	return int64(len(x.terms))*termBytes + x.termBytes + x.entries*entryBytes + int64(len(x.documents))*documentBytes
-}
+// MemoryBytes estimates what the index holds in memory.
+func (x *Index) MemoryBytes() int64 { return x.terms.memoryBytes() + x.index.MemoryBytes() }

@@ -1,6 +1,7 @@
 package lexical_test
 
 import (
+	"context"
 	"math"
 	"slices"
 	"testing"
@@ -19,7 +20,16 @@ func indexOf(texts ...string) *lexical.Index {
 }
 
 func search(x *lexical.Index, text string) []topk.Match {
-	return x.Search(text, topk.Scan{K: 100})
+	return best(x, text, topk.Scan{K: 100})
+}
+
+// best is a search that nothing stops.
+func best(x *lexical.Index, text string, scan topk.Scan) []topk.Match {
+	matches, err := x.Search(context.Background(), text, scan)
+	if err != nil {
+		panic(err)
+	}
+	return matches
 }
 
 func ordinals(matches []topk.Match) []uint32 {

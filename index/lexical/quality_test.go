@@ -74,7 +74,7 @@ func (c *collection) rank(k int) eval.Run {
 	run := eval.Run{}
 	scan := topk.Scan{K: k, Before: func(a, b uint32) bool { return c.ids[a] < c.ids[b] }}
 	for _, query := range c.data.Queries {
-		for _, m := range c.index.Search(query.Text, scan) {
+		for _, m := range best(c.index, query.Text, scan) {
 			run[query.ID] = append(run[query.ID], c.ids[m.Ord])
 		}
 	}

@@ -27,17 +27,21 @@ func ExamplePostings() {
 }
 
 // TestSearchEqualsBruteForce drives the index and a plain map through the same
-// adds and removes, ordinals used again among them, and compares rankings bit
-// for bit.
+// adds and removes, now and then with an ordinal used again, and compares
+// rankings bit for bit.
 func TestSearchEqualsBruteForce(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		random := rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "seed"), 0))
-		p, model := sparse.New(), map[uint32]braid.SparseVector{}
+		p, model, next := sparse.New(), map[uint32]braid.SparseVector{}, uint32(0)
 		for range rapid.IntRange(0, 200).Draw(t, "steps") {
-			ord := random.Uint32N(60)
-			p.Remove(ord)
-			delete(model, ord)
-			if random.IntN(3) > 0 {
+			ord := next
+			next++
+			if random.IntN(2) == 0 {
+				ord = random.Uint32N(next)
+				p.Remove(ord)
+				delete(model, ord)
+			}
+			if ord == next-1 || random.IntN(10) == 0 {
 				v := vector(random, random.IntN(12), 40)
 				model[ord] = braid.SparseVector{Indices: slices.Clone(v.Indices), Values: slices.Clone(v.Values)}
 				p.Add(ord, v)
@@ -123,7 +127,11 @@ func vector(random *rand.Rand, n, vocabulary int) braid.SparseVector {
 	var v braid.SparseVector
 	for _, index := range random.Perm(vocabulary)[:n] {
 		v.Indices = append(v.Indices, uint32(index))
-		v.Values = append(v.Values, float32(1+random.IntN(4))/3)
+		w := float32(1+random.IntN(4)) / 3
+		if random.IntN(40) == 0 {
+			w *= 50 // most of all so far, at times
+		}
+		v.Values = append(v.Values, w)
 	}
 	slices.Sort(v.Indices)
 	return v

@@ -62,14 +62,17 @@ func (f *markFile) read() (mark, error) {
 }
 
 func (f *markFile) write(m mark) error {
+	_, err := f.WriteAt(m.encode(), 0)
+	return err
+}
+
+func (m mark) encode() []byte {
 	b := make([]byte, 0, markBytes)
 	b = binary.LittleEndian.AppendUint64(b, m.sequence)
 	b = binary.LittleEndian.AppendUint32(b, m.collection)
 	b = binary.LittleEndian.AppendUint32(b, m.upserts)
 	b = binary.LittleEndian.AppendUint32(b, m.deletes)
-	b = binary.LittleEndian.AppendUint32(b, crc32.ChecksumIEEE(b))
-	_, err := f.WriteAt(b, 0)
-	return err
+	return binary.LittleEndian.AppendUint32(b, crc32.ChecksumIEEE(b))
 }
 
 func (f *markFile) close() error { return errors.Join(f.Sync(), f.Close()) }

@@ -63,6 +63,7 @@ type Store struct {
 	// then on, since pebble goes on showing that commit.
 	frozen atomic.Pointer[pebble.Snapshot]
 
+	backup   sync.Mutex // held while a backup is made
 	mu       sync.Mutex // held during a commit
 	sequence uint64     // of the newest commit
 	root     tally      // of all collections and their tallies
@@ -119,6 +120,7 @@ func (s *Store) open(fs vfs.FS) (err error) {
 	if s.lock, err = lockFolder(records, fs); err != nil {
 		return wrap(err, "data folder %q", s.dir)
 	}
+	_ = fs.RemoveAll(filepath.Join(s.dir, checkpointFolder)) // of a backup that was killed
 	s.reserve.recall()
 	if s.mark, err = openMark(fs, filepath.Join(s.dir, "acknowledged")); err != nil {
 		return wrap(err, "data folder %q", s.dir)

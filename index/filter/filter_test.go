@@ -176,7 +176,8 @@ func (g generator) interval() string {
 }
 
 // TestResolveEqualsReference compares random filters over random payloads with
-// the reference semantics, while documents come and go.
+// the reference semantics, while documents come and go and the index is now and
+// then saved and loaded.
 func TestResolveEqualsReference(t *testing.T) {
 	for seed := range uint64(20) {
 		g := newGenerator(seed)
@@ -196,6 +197,9 @@ func TestResolveEqualsReference(t *testing.T) {
 					x.Remove(uint32(ord))
 					m[ord] = nil
 				}
+			}
+			if g.IntN(2) == 0 {
+				x = reloaded(t, x, len(m))
 			}
 			for range 60 {
 				m.check(t, x, parse(t, g.filter(3)))
@@ -221,6 +225,7 @@ func TestFrequentValues(t *testing.T) {
 		x.Remove(uint32(ord))
 		m[ord] = nil
 	}
+	x = reloaded(t, x, n)
 	for _, text := range []string{
 		`{"must":[{"field":"all","match":true}]}`,
 		`{"must":[{"field":"all","match":false}]}`,

@@ -63,6 +63,14 @@ func (s *Writer) Strings(v []string) {
 // Err returns the first error of the underlying writer, or nil.
 func (s *Writer) Err() error { return s.err }
 
+// Fail makes err the Writer's error, unless it has one: what was to be written
+// cannot be.
+func (s *Writer) Fail(err error) {
+	if s.err == nil {
+		s.err = err
+	}
+}
+
 // Written returns the number of bytes written.
 func (s *Writer) Written() int64 { return s.written }
 

@@ -36,6 +36,9 @@ func New(dim int) *Exact {
 	return &Exact{dim: dim, rows: max(1, blockFloats/dim)}
 }
 
+// Dimensions is the number of components of a vector.
+func (x *Exact) Dimensions() int { return x.dim }
+
 // Put stores a copy of vector under ord, in place of the one there was.
 func (x *Exact) Put(ord uint32, vector []float32) {
 	row := int(ord)

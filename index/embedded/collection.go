@@ -12,6 +12,7 @@ import (
 
 // collection is an index.Collection.
 type collection struct {
+	dir      string // the data folder
 	store    *store.Store
 	recorded store.Collection
 	log      *slog.Logger
@@ -20,8 +21,10 @@ type collection struct {
 	// change in memory.
 	writes  sync.Mutex
 	changed map[string]bool // ids written since a compaction began; nil when none runs
+	unsaved int             // documents written since the branches were saved
+	saving  bool            // whether they are about to be saved in the background
 
-	background sync.WaitGroup // the compaction
+	background sync.WaitGroup // a compaction and a save
 	stop       context.CancelFunc
 	stopped    context.Context
 
@@ -30,8 +33,8 @@ type collection struct {
 	*branches
 }
 
-func newCollection(s *store.Store, recorded store.Collection, log *slog.Logger) *collection {
-	c := &collection{store: s, recorded: recorded, log: log, branches: newBranches(recorded.Schema)}
+func newCollection(e *Engine, recorded store.Collection) *collection {
+	c := &collection{dir: e.store.Dir(), store: e.store, recorded: recorded, log: e.log, branches: newBranches(recorded.Schema)}
 	c.stopped, c.stop = context.WithCancel(context.Background())
 	return c
 }
@@ -59,6 +62,18 @@ func (c *collection) Info() index.Info {
 		info.MemoryBytes[braid.Sparse] = c.sparse.MemoryBytes()
 	}
 	return info
+}
+
+// memoryBytes is what all branches hold in memory.
+func (b *branches) memoryBytes() int64 {
+	total := b.filter.MemoryBytes() + b.lexical.MemoryBytes()
+	if b.dense != nil {
+		total += b.dense.MemoryBytes()
+	}
+	if b.sparse != nil {
+		total += b.sparse.MemoryBytes()
+	}
+	return total
 }
 
 // Get implements index.Collection.
@@ -116,19 +131,24 @@ func (c *collection) drop() error {
 		return err
 	}
 	c.retireLocked(errNotFound(c.recorded.Name))
+	removeSaved(c.dir, c.recorded.Number, nothing)
 	return nil
 }
 
-// retire waits for calls under way and makes later ones fail with why.
-func (c *collection) retire(why error) {
+// close waits for calls under way, saves the branches and makes later calls
+// fail.
+func (c *collection) close() {
 	c.writes.Lock()
-	c.retireLocked(why)
+	if c.unsaved > max(worthSaving, len(c.ords)/100) {
+		c.save()
+	}
+	c.retireLocked(errClosed())
 	c.writes.Unlock()
 	c.background.Wait()
 }
 
-// retireLocked is retire with writes held, but for what runs in the background:
-// that is told to stop. It lets the memory go.
+// retireLocked makes calls fail with why and tells what runs in the background
+// to stop. It lets the memory go. writes is held.
 func (c *collection) retireLocked(why error) {
 	c.stop()
 	c.mu.Lock()

@@ -2,6 +2,8 @@ package embedded
 
 import (
 	"context"
+	"maps"
+	"slices"
 	"time"
 
 	"github.com/braid-search/braid"
@@ -41,7 +43,7 @@ func (c *collection) compact(view *store.View) {
 	c.writes.Lock()
 	defer c.writes.Unlock()
 	if err == nil {
-		err = c.catchUp(c.stopped, fresh)
+		err = fresh.replay(c.stopped, c.changed, c.stored)
 	}
 	c.changed = nil
 	if err != nil {
@@ -61,24 +63,29 @@ func (c *collection) compact(view *store.View) {
 	c.branches = fresh
 }
 
-// catchUp brings fresh to what is stored now. writes is held.
-func (c *collection) catchUp(ctx context.Context, fresh *branches) error {
-	for id := range c.changed {
+// stored returns the document called id as it is stored now.
+func (c *collection) stored(id string) (index.Entry, bool, error) {
+	return c.store.Get(c.recorded.Number, id)
+}
+
+// replay brings branches to where get reads from: ids are those that may differ.
+func (b *branches) replay(ctx context.Context, ids map[string]bool, get func(id string) (index.Entry, bool, error)) error {
+	for _, id := range slices.Sorted(maps.Keys(ids)) {
 		if err := ctx.Err(); err != nil {
 			return braid.Errorf(braid.CodeOf(err), "catch up: %w", err)
 		}
-		entry, ok, err := c.store.Get(c.recorded.Number, id)
+		entry, ok, err := get(id)
 		switch {
 		case err != nil:
 			return err
 		case ok:
-			contents, err := fresh.analyze([]index.Entry{entry})
+			contents, err := b.analyze([]index.Entry{entry})
 			if err != nil {
 				return err
 			}
-			fresh.put(entry, contents[0])
+			b.put(entry, contents[0])
 		default:
-			fresh.remove(id)
+			b.remove(id)
 		}
 	}
 	return nil

@@ -22,7 +22,10 @@ import (
 	"github.com/braid-search/braid/index/embedded"
 )
 
-var crashes = flag.Int("crashes", 20, "how often the crash test kills the writer")
+var (
+	crashes = flag.Int("crashes", 20, "how often the crash test kills the writer")
+	damages = flag.Int("damages", 60, "how often the damage test damages what is saved")
+)
 
 // TestMain lets the test binary stand in for a server that is killed: with
 // "write", a folder and a number it writes batches until then.

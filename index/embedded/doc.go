@@ -1,7 +1,10 @@
 // Package embedded is the engine that lives in this process: documents and
 // vectors are kept by index/store; index/dense, index/sparse and index/lexical
-// answer from memory, within what index/filter resolves. Opening reads every
-// record once and builds the branches from them.
+// answer from memory, within what index/filter resolves.
+//
+// Now and then, and when it is closed, what a collection has in memory is saved
+// beside its records. Opening reads that and the documents that have changed
+// since or, where nothing is saved that fits, builds all from the records.
 //
 // Each document has an ordinal, a small number by which the branches know it.
 // Ordinals ascend and are not used twice: a document that is written again gets

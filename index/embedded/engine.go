@@ -73,7 +73,7 @@ func (e *Engine) load(ctx context.Context, progress func(Progress)) error {
 	}
 	for _, r := range recorded {
 		started := time.Now()
-		c := newCollection(e.store, r, e.log)
+		c := newCollection(e, r)
 		if err := e.read(ctx, c, progress); err != nil {
 			return err
 		}
@@ -91,7 +91,7 @@ func (e *Engine) read(ctx context.Context, c *collection, progress func(Progress
 	if err != nil {
 		return err
 	}
-	return errors.Join(c.rebuild(ctx, view, progress), view.Close())
+	return errors.Join(c.open(ctx, view, progress), view.Close())
 }
 
 // Loss returns the acknowledged writes that Open found missing from the data
@@ -122,7 +122,7 @@ func (e *Engine) Create(ctx context.Context, name string, schema index.Schema) (
 	if err != nil {
 		return nil, err
 	}
-	c := newCollection(e.store, recorded, e.log)
+	c := newCollection(e, recorded)
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	e.collections[name] = c
@@ -191,7 +191,7 @@ func (e *Engine) Close() error {
 	e.collections = nil
 	e.mu.Unlock()
 	for _, c := range open {
-		c.retire(errClosed())
+		c.close()
 	}
 	return e.store.Close()
 }

@@ -43,6 +43,8 @@ func (c *collection) Write(ctx context.Context, batch index.Batch) (index.WriteR
 	if c.changed == nil && c.wasteful() {
 		c.startCompaction()
 	}
+	c.unsaved += len(planned.upserts) + len(planned.deletes)
+	c.saveIfDue()
 	return planned.result, nil
 }
 

@@ -207,6 +207,17 @@ func (s *Store) Close() error {
 	return nil
 }
 
+// Dir is the data folder.
+func (s *Store) Dir() string { return s.dir }
+
+// Admit reports whether there is room on the disk for a file of about so many
+// bytes beside the records, or braid.StorageFull.
+func (s *Store) Admit(bytes int64) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.reserve.admit(bytes)
+}
+
 // Loss returns what Open found missing, or nil.
 func (s *Store) Loss() *Loss { return s.loss }
 

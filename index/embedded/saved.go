@@ -1,0 +1,134 @@
+package embedded
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"github.com/braid-search/braid"
+	"github.com/braid-search/braid/index/store"
+)
+
+const (
+	// fewestSaved is how many documents a collection has that is saved: to build
+	// fewer takes less than a tenth of a second.
+	fewestSaved = 1000
+	// mostUnsaved is how many documents may be written to a small collection
+	// before it is saved again, or a tenth of its documents: they are what has to
+	// be built when the process is killed.
+	mostUnsaved = 10_000
+	// worthSaving is how many have been written to a small collection, or a
+	// hundredth of its documents, that it is saved when it is closed.
+	worthSaving = 500
+	// nothing is a sequence that no saved form has.
+	nothing = 0
+)
+
+// saveIfDue has the branches saved soon if much was written since they were.
+// writes is held, or nobody uses the collection yet.
+func (c *collection) saveIfDue() {
+	if c.unsaved > max(mostUnsaved, len(c.ords)/10) && !c.saving {
+		c.saving = true
+		c.background.Go(c.saveInBackground)
+	}
+}
+
+// saveInBackground saves once, between writes.
+func (c *collection) saveInBackground() {
+	c.writes.Lock()
+	defer c.writes.Unlock()
+	if c.gone == nil {
+		c.save()
+	}
+	c.saving = false
+}
+
+// save writes the branches to the data folder, so that the next opening need
+// not build them. writes is held, so that writes wait; searches go on. When it
+// fails nothing is lost but time.
+func (c *collection) save() {
+	if len(c.ords) < fewestSaved {
+		return
+	}
+	started := time.Now()
+	version, size, err := c.saveNow()
+	if err != nil {
+		c.log.Warn("index: not saved, the next start will take longer", "collection", c.recorded.Name, "error", err)
+		return
+	}
+	c.unsaved = 0
+	removeSaved(c.dir, c.recorded.Number, version.Sequence)
+	if err := c.store.Forget(c.recorded, version); err != nil {
+		c.log.Warn("index: changes are kept that nobody needs", "collection", c.recorded.Name, "error", err)
+	}
+	c.log.Debug("index: saved", "collection", c.recorded.Name, "documents", len(c.ords), "bytes", size, "seconds", time.Since(started).Seconds())
+}
+
+func (c *collection) saveNow() (version store.Version, size int64, err error) {
+	view, err := c.store.View(c.recorded)
+	if err != nil {
+		return store.Version{}, 0, err
+	}
+	version = view.Version()
+	if err := view.Close(); err != nil {
+		return store.Version{}, 0, err
+	}
+	if err := c.store.Admit(c.memoryBytes()); err != nil {
+		return store.Version{}, 0, err
+	}
+	size, err = c.branches.save(c.dir, c.recorded.Number, version)
+	return version, size, err
+}
+
+// open makes the branches of a collection that nobody uses yet: what is saved of
+// them and what has changed since, or else all from the records.
+func (c *collection) open(ctx context.Context, view *store.View, progress func(Progress)) error {
+	sequences, err := saved(c.dir, c.recorded.Number)
+	if err != nil {
+		c.log.Warn("index: cannot look for what is saved", "collection", c.recorded.Name, "error", err)
+	}
+	slices.Sort(sequences)
+	for _, sequence := range slices.Backward(sequences) {
+		switch ok, err := c.openSaved(ctx, sequence, view); {
+		case ctx.Err() != nil:
+			return braid.Errorf(braid.CodeOf(ctx.Err()), "open collection %q: %w", c.recorded.Name, ctx.Err())
+		case err != nil:
+			c.log.Warn("index: what is saved cannot be used, the collection is built from its records", "collection", c.recorded.Name, "error", err)
+		case ok:
+			if progress != nil {
+				progress(Progress{Collection: c.recorded.Name, Done: len(c.ords), Total: c.recorded.Documents})
+			}
+			return nil
+		}
+	}
+	c.branches = newBranches(c.recorded.Schema)
+	if err := c.rebuild(ctx, view, progress); err != nil {
+		return err
+	}
+	c.unsaved = len(c.ords)
+	c.saveIfDue()
+	return nil
+}
+
+// openSaved reports false when what is saved is not of this collection's past,
+// or of one so long ago that building is faster.
+func (c *collection) openSaved(ctx context.Context, sequence uint64, view *store.View) (ok bool, err error) {
+	fresh := newBranches(c.recorded.Schema)
+	version, err := fresh.load(ctx, savedPath(c.dir, c.recorded.Number, sequence))
+	if err != nil {
+		return false, err
+	}
+	ids, known, err := view.Changes(ctx, version)
+	if err != nil || !known || len(ids) > view.Collection().Documents/2 {
+		return false, err
+	}
+	if err := fresh.replay(ctx, ids, view.Get); err != nil {
+		return false, err
+	}
+	if got, want := len(fresh.ords), view.Collection().Documents; got != want {
+		return false, braid.Errorf(braid.Corrupt, "it has %d documents with its changes, want %d", got, want)
+	}
+	c.branches, c.unsaved = fresh, len(ids)
+	c.log.Debug("index: opened from what is saved", "collection", c.recorded.Name, "documents", len(fresh.ords), "changed_since", len(ids))
+	return true, nil
+}

@@ -127,7 +127,7 @@ func indexCorpus(ctx context.Context, b backend, collection string, dataset *eva
 	if _, err := b.Create(ctx, collection); err != nil {
 		return err
 	}
-	if _, err := store(ctx, b, collection, slices.Values(docs), len(docs), stderr); err != nil {
+	if _, err := storeAll(ctx, b, collection, slices.Values(docs), len(docs), stderr); err != nil {
 		return err
 	}
 	info, err := b.Collection(ctx, collection)

@@ -63,9 +63,9 @@ it again.`,
 	return cmd
 }
 
-// store stores documents in a collection that exists, a batch at a time. After
+// storeAll stores documents in a collection that exists, a batch at a time. After
 // an error, or when ctx ends, what is stored stays stored.
-func store(ctx context.Context, b backend, collection string, docs iter.Seq[braid.Document], count int, stderr io.Writer) (search.IngestResult, error) {
+func storeAll(ctx context.Context, b backend, collection string, docs iter.Seq[braid.Document], count int, stderr io.Writer) (search.IngestResult, error) {
 	var total search.IngestResult
 	bar := newProgress(stderr, "indexing", count)
 	defer bar.finish()

@@ -124,6 +124,6 @@ func (in *input) storeIn(ctx context.Context, b backend, collection string, stde
 			}
 		}
 	}
-	total, err := store(ctx, b, collection, docs, in.count, stderr)
+	total, err := storeAll(ctx, b, collection, docs, in.count, stderr)
 	return total, errors.Join(err, changed)
 }

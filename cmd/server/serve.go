@@ -93,6 +93,7 @@ func serve(ctx context.Context, cfg serveConfig, log *slog.Logger) (err error) {
 		Models:        l.set,
 		Ready:         l.readiness(readyInterval),
 		Info:          l.info(begun),
+		Snapshot:      l.snapshot,
 		Log:           log,
 		Metrics:       counted,
 		SearchTimeout: cfg.searchTimeout,

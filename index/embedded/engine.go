@@ -3,6 +3,7 @@ package embedded
 import (
 	"context"
 	"errors"
+	"io"
 	"log/slog"
 	"slices"
 	"strings"
@@ -97,6 +98,12 @@ func (e *Engine) read(ctx context.Context, c *collection, progress func(Progress
 // Loss returns the acknowledged writes that Open found missing from the data
 // folder, or nil.
 func (e *Engine) Loss() *store.Loss { return e.store.Loss() }
+
+// Backup writes a backup of all collections to w; see store.Backup. Calls go on
+// meanwhile.
+func (e *Engine) Backup(ctx context.Context, w io.Writer) error {
+	return e.store.Backup(ctx, w, nil)
+}
 
 // Create implements index.Engine.
 func (e *Engine) Create(ctx context.Context, name string, schema index.Schema) (index.Collection, error) {

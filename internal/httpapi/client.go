@@ -66,6 +66,19 @@ func (c *Client) Info(ctx context.Context) (Info, error) {
 	return info, c.call(ctx, http.MethodGet, "/info", nil, &info)
 }
 
+// Snapshot writes a snapshot of the server's data folder to w.
+func (c *Client) Snapshot(ctx context.Context, w io.Writer) error {
+	resp, err := c.do(ctx, http.MethodGet, "/v1/snapshot", nil)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = resp.Body.Close() }() // it was only read
+	if _, err := io.Copy(w, resp.Body); err != nil {
+		return braid.Errorf(braid.CodeOf(err), "GET /v1/snapshot: the answer ends early: %w", err)
+	}
+	return nil
+}
+
 // Close drops idle connections.
 func (c *Client) Close() error {
 	c.http.CloseIdleConnections()
@@ -85,26 +98,37 @@ func (c *Client) call(ctx context.Context, method, path string, in, out any) err
 		}
 		payload = &data
 	}
+	resp, err := c.do(ctx, method, path, payload)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = resp.Body.Close() }() // it was only read
+	if err := json.NewDecoder(resp.Body).Decode(out); err != nil {
+		return braid.Errorf(braid.Internal, "%s %s: the answer is not the JSON expected: %w", method, path, err)
+	}
+	return nil
+}
+
+// do sends a request and returns an answer that is none of an error; the caller
+// closes its body.
+func (c *Client) do(ctx context.Context, method, path string, payload io.Reader) (*http.Response, error) {
 	req, err := http.NewRequestWithContext(ctx, method, c.base+path, payload)
 	if err != nil {
-		return fmt.Errorf("make request: %w", err)
+		return nil, fmt.Errorf("make request: %w", err)
 	}
 	req.Header.Set("Content-Type", "application/json")
 	resp, err := c.http.Do(req)
 	if err != nil {
 		if ctx.Err() != nil {
-			return fmt.Errorf("%s %s: %w", method, path, ctx.Err())
+			return nil, fmt.Errorf("%s %s: %w", method, path, ctx.Err())
 		}
-		return braid.Errorf(braid.Unavailable, "no answer from %s: %w: is the server running?", c.base, errors.Unwrap(err))
+		return nil, braid.Errorf(braid.Unavailable, "no answer from %s: %w: is the server running?", c.base, errors.Unwrap(err))
 	}
-	defer func() { _ = resp.Body.Close() }() // it was only read
 	if resp.StatusCode >= 300 {
-		return remoteError(resp)
+		defer func() { _ = resp.Body.Close() }() // it was only read
+		return nil, remoteError(resp)
 	}
-	if err := json.NewDecoder(resp.Body).Decode(out); err != nil {
-		return braid.Errorf(braid.Internal, "%s %s: the answer is not the JSON expected: %w", method, path, err)
-	}
-	return nil
+	return resp, nil
 }
 
 // remoteError turns an error answer back into the error it was made of.

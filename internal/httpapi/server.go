@@ -3,6 +3,7 @@ package httpapi
 import (
 	"context"
 	_ "embed" // for openapi.yaml
+	"io"
 	"log/slog"
 	"net/http"
 	"strings"
@@ -33,6 +34,8 @@ type Options struct {
 	Ready func(ctx context.Context) error
 	// Info returns what /info shows.
 	Info func(ctx context.Context) (Info, error)
+	// Snapshot writes one of the data folder; nil where there is none.
+	Snapshot func(ctx context.Context, w io.Writer) error
 	// Log receives one line per request and the faults behind 5xx answers; nil
 	// discards them. No text of a document or query is in it.
 	Log *slog.Logger
@@ -123,6 +126,7 @@ func (s *Server) routes(r *gin.Engine) {
 	}
 
 	v1 := r.Group("/v1")
+	v1.GET("/snapshot", s.getSnapshot)
 	v1.POST("/embeddings", s.postEmbeddings)
 	v1.POST("/sparse-embeddings", s.postSparseEmbeddings)
 	v1.GET("/models", s.listModels)

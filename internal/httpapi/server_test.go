@@ -93,7 +93,8 @@ func start(t *testing.T, change func(*httpapi.Options)) (string, *logBuffer) {
 		Info: func(context.Context) (httpapi.Info, error) {
 			return httpapi.Info{Version: "test", Runtime: models.Info()}, nil
 		},
-		Log: slog.New(slog.NewTextHandler(log, nil)),
+		Snapshot: engine.Backup,
+		Log:      slog.New(slog.NewTextHandler(log, nil)),
 	}
 	if change != nil {
 		change(&opts)

@@ -14,6 +14,8 @@ const (
 	InvalidArgument  Code = "invalid_argument"  // the request is malformed; the same request will always fail
 	TooLarge         Code = "too_large"         // a part of the request is over a documented limit
 	NotFound         Code = "not_found"         // the named collection, document or model does not exist
+	Unauthenticated  Code = "unauthenticated"   // the request brings no API key, or one that is not known
+	Forbidden        Code = "forbidden"         // the API key does not allow it
 	Conflict         Code = "conflict"          // the state forbids it: name taken, folder in use, other models
 	Overloaded       Code = "overloaded"        // a queue is full; the same request may pass later
 	Unavailable      Code = "unavailable"       // not ready, closing, or a needed part is switched off
@@ -26,7 +28,7 @@ const (
 
 // Codes returns every code.
 func Codes() []Code {
-	return []Code{InvalidArgument, TooLarge, NotFound, Conflict, Overloaded, Unavailable, DeadlineExceeded, Canceled, StorageFull, Corrupt, Internal}
+	return []Code{InvalidArgument, TooLarge, NotFound, Unauthenticated, Forbidden, Conflict, Overloaded, Unavailable, DeadlineExceeded, Canceled, StorageFull, Corrupt, Internal}
 }
 
 // Error is the error every package returns across its border. Message is for

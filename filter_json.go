@@ -47,7 +47,7 @@ func (r *filterReader) filter(data []byte, place string, depth int) (Filter, err
 		key string
 		to  *[]Clause
 	}{{"must", &f.Must}, {"should", &f.Should}, {"must_not", &f.MustNot}} {
-		if given, ok := members[list.key]; ok {
+		if given := members[list.key]; given != nil {
 			if *list.to, err = r.list(given, place+"."+list.key, depth); err != nil {
 				return f, err
 			}
@@ -83,8 +83,8 @@ func (r *filterReader) clause(data []byte, place string, depth int) (Clause, err
 	if err != nil {
 		return nil, err
 	}
-	given := func(key string) bool { return found[key] != nil }
-	switch condition, filter := slices.IndexFunc(ofCondition, given), slices.IndexFunc(ofFilter, given); {
+	there := func(key string) bool { _, ok := found[key]; return ok }
+	switch condition, filter := slices.IndexFunc(ofCondition, there), slices.IndexFunc(ofFilter, there); {
 	case condition >= 0 && filter >= 0:
 		return nil, Errorf(InvalidArgument, "%s has %q beside %q: %s; %s", place, ofCondition[condition], ofFilter[filter], conditionKeys, filterKeys).In(place)
 	case condition >= 0:
@@ -95,23 +95,23 @@ func (r *filterReader) clause(data []byte, place string, depth int) (Clause, err
 
 // readCondition reads a condition of its members.
 func readCondition(members map[string]json.RawMessage, place string) (c Condition, err error) {
-	if data, ok := members["field"]; ok && json.Unmarshal(data, &c.Field) != nil {
+	if data := members["field"]; data != nil && json.Unmarshal(data, &c.Field) != nil {
 		return c, wrongType(place+".field", "a string", data)
 	}
-	if data, ok := members["exists"]; ok && json.Unmarshal(data, &c.Exists) != nil {
+	if data := members["exists"]; data != nil && json.Unmarshal(data, &c.Exists) != nil {
 		return c, wrongType(place+".exists", "true or false", data)
 	}
-	if data, ok := members["match"]; ok {
+	if data := members["match"]; data != nil {
 		if c.Match, err = readValue(data, place+".match"); err != nil {
 			return c, err
 		}
 	}
-	if data, ok := members["in"]; ok {
+	if data := members["in"]; data != nil {
 		if c.In, err = readValues(data, place+".in"); err != nil {
 			return c, err
 		}
 	}
-	if data, ok := members["range"]; ok {
+	if data := members["range"]; data != nil {
 		if c.Range, err = readRange(data, place+".range"); err != nil {
 			return c, err
 		}
@@ -148,7 +148,7 @@ func readRange(data []byte, place string) (*Range, error) {
 		key string
 		to  **Value
 	}{{"gt", &r.GT}, {"gte", &r.GTE}, {"lt", &r.LT}, {"lte", &r.LTE}} {
-		if given, ok := members[bound.key]; ok {
+		if given := members[bound.key]; given != nil {
 			if *bound.to, err = readValue(given, place+"."+bound.key); err != nil {
 				return nil, err
 			}
@@ -183,7 +183,7 @@ func readValue(data []byte, place string) (*Value, error) {
 	return &v, v.validate(place)
 }
 
-// members reads the object at place, without those that are null. Only the given
+// members reads the object at place; those that are null are nil. Only the given
 // keys are allowed, each once; rule says so in words.
 func members(data []byte, place, rule string, allowed ...string) (map[string]json.RawMessage, error) {
 	d := json.NewDecoder(bytes.NewReader(data))
@@ -191,7 +191,6 @@ func members(data []byte, place, rule string, allowed ...string) (map[string]jso
 		return nil, wrongType(place, "an object ("+rule+")", data)
 	}
 	found := map[string]json.RawMessage{}
-	seen := map[string]bool{}
 	for d.More() {
 		token, err := d.Token()
 		key, _ := token.(string)
@@ -200,18 +199,19 @@ func members(data []byte, place, rule string, allowed ...string) (map[string]jso
 			err = d.Decode(&given)
 		}
 		at := place + "." + clip(key)
+		_, twice := found[key]
 		switch {
 		case err != nil:
 			return nil, Errorf(InvalidArgument, "%s: malformed JSON: %w", place, err).In(place)
 		case !slices.Contains(allowed, key):
 			return nil, Errorf(InvalidArgument, "%s has the unknown key %q: %s", place, clip(key), rule).In(at)
-		case seen[key]:
+		case twice:
 			return nil, Errorf(InvalidArgument, "%s occurs twice: give it once", at).In(at)
 		}
-		seen[key] = true
-		if !isNull(given) {
-			found[key] = given
+		if isNull(given) {
+			given = nil
 		}
+		found[key] = given
 	}
 	return found, nil
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"maps"
 	"math"
+	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -39,8 +40,8 @@ func passing(t testing.TB, payloads map[string]string, f braid.Filter) string {
 	return strings.Join(passed, " ")
 }
 
-// truth is what filters mean. Every index has to agree with it; documents and
-// expectations are in docs/filters.md, too.
+// truth is what filters mean. Every index has to agree with it; TestDocumentedTable
+// holds docs/filters.md to it, too.
 var truth = []struct {
 	payloads map[string]string
 	passed   map[string]string // by filter
@@ -163,6 +164,42 @@ func TestTruthTable(t *testing.T) {
 	}
 }
 
+// TestDocumentedTable reads the truth table of docs/filters.md and holds filters
+// to it.
+func TestDocumentedTable(t *testing.T) {
+	text, err := os.ReadFile("docs/filters.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, table, _ := strings.Cut(string(text), "## Truth table")
+	table, _, _ = strings.Cut(table, "\n## ")
+	payloads, checked := map[string]string{}, 0
+	for _, line := range strings.Split(table, "\n") {
+		cells := strings.Split(strings.Trim(line, "| "), " | ")
+		if len(cells) != 2 {
+			continue
+		}
+		if len(cells[0]) == 1 {
+			payloads[cells[0]] = strings.Trim(cells[1], "`")
+			continue
+		}
+		for _, part := range strings.Split(cells[0], "`, `") {
+			filter := strings.Trim(part, "`")
+			if !json.Valid([]byte(filter)) {
+				continue // a heading
+			}
+			want := strings.NewReplacer("none", "", "all", "1 2 3 4 5 6").Replace(cells[1])
+			if got := passing(t, payloads, parseFilter(t, filter)); got != want {
+				t.Errorf("%s passes %q, the document says %q", filter, got, want)
+			}
+			checked++
+		}
+	}
+	if len(payloads) != 6 || checked < 12 {
+		t.Errorf("read %d payloads and %d filters", len(payloads), checked)
+	}
+}
+
 func TestBadFilters(t *testing.T) {
 	deep := func(n int) string {
 		return strings.Repeat(`{"must":[`, n) + `{"field":"n","match":1}` + strings.Repeat(`]}`, n)
@@ -193,6 +230,8 @@ func TestBadFilters(t *testing.T) {
 		{condition(`{"key":"n","match":1}`), braid.InvalidArgument, "filter.must[0].key", "field and one of match, in, range and exists"},
 		{condition(`{"field":"n","equals":1}`), braid.InvalidArgument, "filter.must[0].equals", "match, in, range and exists"},
 		{condition(`{"field":"n","match":1,"must":[{}]}`), braid.InvalidArgument, "filter.must[0]", `"field" beside "must"`},
+		{condition(`{"field":"n","match":1,"must":null}`), braid.InvalidArgument, "filter.must[0]", `"field" beside "must"`},
+		{condition(`{"field":"n","exists":true,"exists":null}`), braid.InvalidArgument, "filter.must[0].exists", "twice"},
 		{condition(`{"field":"n"}`), braid.InvalidArgument, "filter.must[0]", "0 operators"},
 		{condition(`{"field":"n","match":null}`), braid.InvalidArgument, "filter.must[0]", "0 operators"},
 		{condition(`{"field":"n","in":null,"range":null}`), braid.InvalidArgument, "filter.must[0]", "0 operators"},

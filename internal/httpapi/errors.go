@@ -24,6 +24,10 @@ func Status(code braid.Code) int {
 		return http.StatusBadRequest
 	case braid.TooLarge:
 		return http.StatusRequestEntityTooLarge
+	case braid.Unauthenticated:
+		return http.StatusUnauthorized
+	case braid.Forbidden:
+		return http.StatusForbidden
 	case braid.NotFound:
 		return http.StatusNotFound
 	case braid.Conflict:

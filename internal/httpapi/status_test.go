@@ -11,7 +11,7 @@ import (
 // with clients, and a change of it should have to be made in two places.
 func TestEveryCodeHasItsStatus(t *testing.T) {
 	want := map[braid.Code]int{
-		braid.InvalidArgument: 400, braid.NotFound: 404, braid.Conflict: 409, braid.TooLarge: 413,
+		braid.InvalidArgument: 400, braid.Unauthenticated: 401, braid.Forbidden: 403, braid.NotFound: 404, braid.Conflict: 409, braid.TooLarge: 413,
 		braid.Overloaded: 429, braid.Canceled: 499, braid.Internal: 500, braid.Corrupt: 500,
 		braid.Unavailable: 503, braid.DeadlineExceeded: 504, braid.StorageFull: 507,
 	}

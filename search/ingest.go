@@ -51,11 +51,11 @@ func (r *IngestResult) Add(other IngestResult) {
 // stored; sending the same documents again is safe and encodes only the rest.
 func (s *Service) Ingest(ctx context.Context, name string, docs []braid.Document) (IngestResult, error) {
 	var total IngestResult
-	c, err := s.engine.Open(ctx, name)
+	c, err := s.openToWrite(ctx, name)
 	if err != nil {
 		return total, err
 	}
-	if err := validateAll(docs); err != nil {
+	if err := s.validateAll(docs); err != nil {
 		return total, err
 	}
 	for len(docs) > 0 {
@@ -70,10 +70,13 @@ func (s *Service) Ingest(ctx context.Context, name string, docs []braid.Document
 	return total, nil
 }
 
-func validateAll(docs []braid.Document) error {
+func (s *Service) validateAll(docs []braid.Document) error {
 	seen := make(map[string]int, len(docs))
 	for i, d := range docs {
 		if err := d.Validate(); err != nil {
+			return at(i, err)
+		}
+		if err := s.scope.mayStore(d); err != nil {
 			return at(i, err)
 		}
 		if first, dup := seen[d.ID]; dup {
@@ -140,7 +143,7 @@ func (s *Service) ingestBatch(ctx context.Context, c index.Collection, docs []br
 	if err != nil {
 		return result, err
 	}
-	written, err := c.Write(ctx, index.Batch{Upserts: entries})
+	written, err := c.Write(ctx, index.Batch{Upserts: entries, Within: s.scope.Filter})
 	if err != nil {
 		return result, err
 	}

@@ -23,7 +23,7 @@ func (s *Service) Search(ctx context.Context, name string, req Request) (*Respon
 	if err != nil {
 		return nil, err
 	}
-	c, err := s.engine.Open(ctx, name)
+	c, err := s.open(ctx, name)
 	if err != nil {
 		return nil, err
 	}
@@ -32,12 +32,15 @@ func (s *Service) Search(ctx context.Context, name string, req Request) (*Respon
 		return nil, err
 	}
 	answer := &Response{Hits: []Hit{}, Mode: p.Mode, Candidates: map[braid.Branch]int{}}
+	p.filter = s.filter(req.Filter)
+	if p.allowed, err = s.allow(ctx, c, p.filter, answer); err != nil {
+		return nil, err
+	}
 
 	found, err := s.retrieve(ctx, c, p, branches, answer)
 	if err != nil {
 		return nil, err
 	}
-	answer.Timings.FirstStage = milliseconds(time.Since(start))
 
 	hits, err := fuse(p, found, &answer.Timings)
 	if err != nil {
@@ -46,7 +49,7 @@ func (s *Service) Search(ctx context.Context, name string, req Request) (*Respon
 	// From here on the time is spent on what has been found already: a deadline
 	// may cut the rerank short, but not keep the answer back.
 	finishing := context.WithoutCancel(ctx)
-	hits, tokens, err := fetch(finishing, c, hits, p.wanted(), &answer.Timings)
+	hits, tokens, err := fetch(finishing, c, p, hits, &answer.Timings)
 	if err != nil {
 		return nil, err
 	}
@@ -64,6 +67,19 @@ func (s *Service) Search(ctx context.Context, name string, req Request) (*Respon
 		return nil, ctx.Err()
 	}
 	return answer, nil
+}
+
+// allow resolves filter once for all branches; nil is all documents.
+func (s *Service) allow(ctx context.Context, c index.Collection, filter braid.Filter, answer *Response) (index.Set, error) {
+	start := time.Now()
+	set, err := s.resolve(ctx, c, filter)
+	if err != nil || set == nil {
+		return nil, err
+	}
+	n := set.Len()
+	answer.Allowed = &n
+	answer.Timings.Filter = milliseconds(time.Since(start))
+	return set, nil
 }
 
 // branchesIn returns the branches of the mode that the collection has.
@@ -103,12 +119,14 @@ type branchResult struct {
 // that failed has no hits and is named in the answer; the error is set when
 // every branch failed.
 func (s *Service) retrieve(ctx context.Context, c index.Collection, p plan, branches []braid.Branch, answer *Response) ([]branchResult, error) {
+	start := time.Now()
 	results := make([]branchResult, len(branches))
 	var wg sync.WaitGroup
 	for i, b := range branches {
 		wg.Go(func() { results[i] = s.runBranch(ctx, c, b, p) })
 	}
 	wg.Wait()
+	answer.Timings.FirstStage = milliseconds(time.Since(start))
 
 	failed := 0
 	for i, r := range results {
@@ -136,7 +154,7 @@ func (s *Service) retrieve(ctx context.Context, c index.Collection, p plan, bran
 // runBranch encodes the query for one branch and retrieves.
 func (s *Service) runBranch(ctx context.Context, c index.Collection, b braid.Branch, p plan) branchResult {
 	r := branchResult{branch: b}
-	q := index.Query{K: p.candidates}
+	q := index.Query{K: p.candidates, Allowed: p.allowed}
 	text := inference.Request{Texts: []string{p.Query}, Role: inference.RoleQuery, Lane: inference.LaneQuery, Length: inference.LengthOne}
 	var retrieve func() ([]braid.Hit, error)
 	switch b {
@@ -216,11 +234,12 @@ func fuse(p plan, found []branchResult, timings *Timings) ([]Hit, error) {
 	return hits, nil
 }
 
-// fetch reads the documents of the first n hits and returns those that are
-// still there with the token ids stored with them. A document deleted since it
-// was retrieved is no hit any more; the next one takes its place.
-func fetch(ctx context.Context, c index.Collection, hits []Hit, n int, timings *Timings) ([]Hit, [][]uint32, error) {
-	start := time.Now()
+// fetch reads the documents of as many hits as later stages need and returns
+// those that are still there, and pass the filter, with the token ids stored with
+// them. A document deleted since it was retrieved, or written again so that it
+// does not pass, is no hit any more; the next one takes its place.
+func fetch(ctx context.Context, c index.Collection, p plan, hits []Hit, timings *Timings) ([]Hit, [][]uint32, error) {
+	start, n := time.Now(), p.wanted()
 	defer func() { timings.Fetch = milliseconds(time.Since(start)) }()
 	kept := make([]Hit, 0, min(n, len(hits)))
 	tokens := make([][]uint32, 0, cap(kept))
@@ -242,11 +261,18 @@ func fetch(ctx context.Context, c index.Collection, hits []Hit, n int, timings *
 			if stored[0].Document.ID != h.ID {
 				continue
 			}
-			d := stored[0].Document
-			h.Title, h.Text, h.Payload = d.Title, d.Text, d.Payload
-			kept = append(kept, h)
-			tokens = append(tokens, stored[0].Tokens)
+			found := stored[0]
 			stored = stored[1:]
+			ok, err := passes(p.filter, found.Document)
+			if err != nil {
+				return nil, nil, err
+			}
+			if !ok {
+				continue
+			}
+			h.Title, h.Text, h.Payload = found.Document.Title, found.Document.Text, found.Document.Payload
+			kept = append(kept, h)
+			tokens = append(tokens, found.Tokens)
 		}
 	}
 	return kept, tokens, nil

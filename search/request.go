@@ -10,6 +10,7 @@ import (
 
 	"github.com/braid-search/braid"
 	"github.com/braid-search/braid/fusion"
+	"github.com/braid-search/braid/index"
 )
 
 // Mode says which branches answer a query.
@@ -73,6 +74,8 @@ type Request struct {
 	// is done. In a reranked answer only hits with a probability are compared;
 	// the rest of the list is dropped.
 	MinScore *float64 `json:"min_score,omitempty"`
+	// Filter is what documents have to pass to be searched at all; nil is all.
+	Filter *braid.Filter `json:"filter,omitempty"`
 }
 
 // Fusion chooses how rankings are merged; see package fusion for the formulas.
@@ -97,11 +100,18 @@ func (w *Weights) UnmarshalJSON(data []byte) error {
 	}
 	*w = make(Weights, len(given))
 	for branch, weight := range given {
-		if weight != nil {
+		switch {
+		case weight != nil:
 			(*w)[branch] = *weight
+		case !slices.Contains(braid.Branches(), branch):
+			return unknownBranch(branch)
 		}
 	}
 	return nil
+}
+
+func unknownBranch(branch braid.Branch) error {
+	return braid.Errorf(braid.InvalidArgument, "fusion.weights names %q: the branches are dense, sparse and lexical", branch).In("fusion.weights")
 }
 
 // plan is a request with every default filled in and every limit checked.
@@ -109,6 +119,8 @@ type plan struct {
 	Request
 	limit, candidates, depth int
 	rerank                   bool
+	filter                   braid.Filter // of the caller and the request
+	allowed                  index.Set    // what passes it; nil for all documents
 }
 
 // plan fills in the defaults. rerankable says whether a reranker is loaded.
@@ -131,6 +143,11 @@ func (r Request) plan(rerankable bool) (plan, error) {
 	}
 	if err := r.Fusion.validate(p.Mode); err != nil {
 		return plan{}, err
+	}
+	if r.Filter != nil {
+		if err := r.Filter.Validate(); err != nil {
+			return plan{}, err
+		}
 	}
 	for _, budget := range []struct {
 		field    string
@@ -188,7 +205,7 @@ func (f *Fusion) validate(mode Mode) error {
 	}
 	for branch, w := range f.Weights {
 		if !slices.Contains(braid.Branches(), branch) {
-			return braid.Errorf(braid.InvalidArgument, "fusion.weights names %q: the branches are dense, sparse and lexical", branch).In("fusion.weights")
+			return unknownBranch(branch)
 		}
 		if !(w >= 0) || math.IsInf(w, 0) {
 			return braid.Errorf(braid.InvalidArgument, "fusion.weights.%s is %v, want a finite number of at least 0", branch, w).In("fusion.weights." + string(branch))

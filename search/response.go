@@ -16,6 +16,8 @@ type Response struct {
 	Reranked int `json:"reranked"`
 	// Candidates is the number of documents each branch found.
 	Candidates map[braid.Branch]int `json:"candidates"`
+	// Allowed is the number of documents that pass the filter; absent without one.
+	Allowed *int `json:"allowed,omitempty"`
 	// Degraded names what failed or ran out of time; absent when nothing did.
 	Degraded []Degradation `json:"degraded,omitempty"`
 	// Query says what the models made of the query text.
@@ -85,6 +87,7 @@ type Reranked struct {
 // Timings are wall-clock milliseconds per stage. Branches run side by side, so
 // the stages add up to more than Total. A stage that did not run is 0.
 type Timings struct {
+	Filter        float64 `json:"filter"`         // which documents are searched
 	Queue         float64 `json:"queue"`          // longest wait of an encoder for a compute slot
 	Tokenise      float64 `json:"tokenise"`       // longest tokenisation of the query
 	DenseEncode   float64 `json:"dense_encode"`   // dense model on the query
@@ -92,7 +95,7 @@ type Timings struct {
 	DenseSearch   float64 `json:"dense_search"`   // nearest neighbours
 	SparseSearch  float64 `json:"sparse_search"`  // SPLADE postings
 	LexicalSearch float64 `json:"lexical_search"` // BM25
-	FirstStage    float64 `json:"first_stage"`    // all branches, from the start to the last one's end
+	FirstStage    float64 `json:"first_stage"`    // all branches, from their start to the last one's end
 	Fuse          float64 `json:"fuse"`
 	Fetch         float64 `json:"fetch"`  // reading the documents
 	Rerank        float64 `json:"rerank"` // cross-encoder, its queueing included

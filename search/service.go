@@ -50,6 +50,7 @@ type Service struct {
 	engine index.Engine
 	models Models
 	log    *slog.Logger
+	scope  Scope
 }
 
 // New returns a service over engine and models. log receives degraded answers;
@@ -59,87 +60,6 @@ func New(engine index.Engine, models Models, log *slog.Logger) *Service {
 		log = slog.New(slog.DiscardHandler)
 	}
 	return &Service{engine: engine, models: models, log: log}
-}
-
-// Create makes an empty collection for the loaded models. created is false when
-// a collection of that name exists already, which is not an error unless its
-// vectors are of other models than the loaded ones: that is a braid.Conflict.
-func (s *Service) Create(ctx context.Context, name string) (info index.Info, created bool, err error) {
-	schema := s.schema()
-	c, err := s.engine.Create(ctx, name, schema)
-	if err == nil {
-		return c.Info(), true, nil
-	}
-	if braid.CodeOf(err) != braid.Conflict {
-		return index.Info{}, false, err
-	}
-	c, openErr := s.engine.Open(ctx, name)
-	if openErr != nil {
-		return index.Info{}, false, err
-	}
-	have := c.Info().Schema
-	for _, m := range []struct {
-		role         string
-		made, loaded index.ModelRef
-	}{{"dense", have.Dense, schema.Dense}, {"sparse", have.Sparse, schema.Sparse}} {
-		if m.made != m.loaded && m.made.Name != "" && m.loaded.Name != "" {
-			return index.Info{}, false, braid.Errorf(braid.Conflict,
-				"collection %q exists and was made for the %s model %q (%.12s), loaded is %q (%.12s): choose another name, delete it, or start with its model",
-				name, m.role, m.made.Name, m.made.Digest, m.loaded.Name, m.loaded.Digest)
-		}
-	}
-	return c.Info(), false, nil
-}
-
-// Info describes one collection.
-func (s *Service) Info(ctx context.Context, name string) (index.Info, error) {
-	c, err := s.engine.Open(ctx, name)
-	if err != nil {
-		return index.Info{}, err
-	}
-	return c.Info(), nil
-}
-
-// List describes every collection, by name.
-func (s *Service) List(ctx context.Context) ([]index.Info, error) { return s.engine.List(ctx) }
-
-// Drop deletes a collection with its documents.
-func (s *Service) Drop(ctx context.Context, name string) error { return s.engine.Drop(ctx, name) }
-
-// Document returns the document stored under id, or braid.NotFound.
-func (s *Service) Document(ctx context.Context, name, id string) (braid.Document, error) {
-	c, err := s.engine.Open(ctx, name)
-	if err != nil {
-		return braid.Document{}, err
-	}
-	stored, err := c.Get(ctx, []string{id})
-	if err != nil {
-		return braid.Document{}, err
-	}
-	if len(stored) == 0 {
-		return braid.Document{}, noDocument(name, id)
-	}
-	return stored[0].Document, nil
-}
-
-// Delete removes the document stored under id, or returns braid.NotFound.
-func (s *Service) Delete(ctx context.Context, name, id string) error {
-	c, err := s.engine.Open(ctx, name)
-	if err != nil {
-		return err
-	}
-	result, err := c.Write(ctx, index.Batch{Deletes: []string{id}})
-	if err != nil {
-		return err
-	}
-	if result.Deleted == 0 {
-		return noDocument(name, id)
-	}
-	return nil
-}
-
-func noDocument(collection, id string) error {
-	return braid.Errorf(braid.NotFound, "collection %q has no document %q", collection, id)
 }
 
 // schema is what a collection made for the loaded models looks like.

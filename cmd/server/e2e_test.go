@@ -71,7 +71,7 @@ func corpus(t *testing.T, n int) string {
 	t.Helper()
 	var b strings.Builder
 	for i := range n {
-		fmt.Fprintf(&b, `{"id":"d%03d","title":"Unit %d","text":"Unit number U-%04d is stored in hall %d, shelf %d. Ask the warehouse for access."}`+"\n", i, i, i, i%7, i%13)
+		fmt.Fprintf(&b, `{"id":"d%03d","title":"Unit %d","text":"Unit number U-%04d is stored in hall %d, shelf %d. Ask the warehouse for access.","payload":{"hall":%d}}`+"\n", i, i, i, i%7, i%13, i%7)
 	}
 	file := filepath.Join(t.TempDir(), "docs.jsonl")
 	if err := os.WriteFile(file, []byte(b.String()), 0o600); err != nil {
@@ -104,6 +104,20 @@ func TestIndexThenSearch(t *testing.T) {
 	}
 	if len(answer.Hits) != 4 || answer.Mode != search.ModeLexical || answer.Reranked != 0 {
 		t.Errorf("answer %+v", answer)
+	}
+	var inHall search.Response
+	filter := `{"must":[{"field":"hall","match":3}]}`
+	if err := json.Unmarshal([]byte(mustExecute(t, "search", "unit", "--data", data, "--mode", "lexical", "--limit", "70", "--filter", filter, "--json")), &inHall); err != nil {
+		t.Fatal(err)
+	}
+	if len(inHall.Hits) != 10 || inHall.Allowed == nil || *inHall.Allowed != 10 {
+		t.Errorf("%d hits in hall 3, allowed %v", len(inHall.Hits), inHall.Allowed)
+	}
+	if out := mustExecute(t, "search", "unit", "--data", data, "--mode", "lexical", "--filter", filter); !strings.Contains(out, "10 documents pass the filter") {
+		t.Errorf("search printed %s", out)
+	}
+	if _, stderr, code := execute(t, "", "search", "unit", "--data", data, "--filter", `{"hall":3}`); code != 2 || !strings.Contains(stderr, "must, should and must_not") {
+		t.Errorf("a bad filter: exit %d, %s", code, stderr)
 	}
 	if out := mustExecute(t, "search", "U-0042", "--data", data, "--compare"); !strings.Contains(out, "hybrid+rerank") {
 		t.Errorf("compare printed %s", out)

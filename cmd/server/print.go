@@ -126,6 +126,9 @@ func (p *printer) costs(a *search.Response) {
 	t := a.Timings
 	p.line("  %.1f ms: queue %.1f, tokenise %.1f, dense %.1f + %.1f, sparse %.1f + %.1f, lexical %.1f, fuse %.1f, fetch %.1f, rerank %.1f",
 		t.Total, t.Queue, t.Tokenise, t.DenseEncode, t.DenseSearch, t.SparseEncode, t.SparseSearch, t.LexicalSearch, t.Fuse, t.Fetch, t.Rerank)
+	if a.Allowed != nil {
+		p.line("  %d documents pass the filter (%.1f ms)", *a.Allowed, t.Filter)
+	}
 	if a.Query.Truncated {
 		p.line("  the query has %d tokens; the models read the first part of it", a.Query.Tokens)
 	}

@@ -25,6 +25,7 @@ type searchFlags struct {
 	weights                     []string
 	minScore                    float64
 	collection, queriesFile     string
+	filter                      string
 	asJSON, compare             bool
 }
 
@@ -42,6 +43,7 @@ fusion put it, what the cross-encoder said, and what each stage cost.
 "relevant": ["id", …], which are then marked ✓, and "shows": "a remark".`,
 		Example: `  braid search "how do I prime the pump"
   braid search --mode lexical ERR-104
+  braid search --filter '{"must": [{"field": "kind", "match": "error"}]}' "low pressure"
   braid search --fusion minmax --weights dense=2 --rerank=false "reset the pump"
   braid search --compare --queries demo/queries.jsonl --collection demo`,
 		Args: func(cmd *cobra.Command, args []string) error {
@@ -97,6 +99,7 @@ func (f *searchFlags) register(flags *pflag.FlagSet) {
 	flags.BoolVar(&f.rerank, "rerank", true, "let the cross-encoder order the top (default: on in mode hybrid)")
 	flags.IntVar(&f.depth, "rerank-depth", search.DefaultRerankDepth, "candidates the cross-encoder scores")
 	f.registerFusion(flags)
+	flags.StringVar(&f.filter, "filter", "", `search only documents whose payload passes this filter, such as '{"must": [{"field": "kind", "match": "error"}]}'`)
 	flags.Float64Var(&f.minScore, "min-score", 0, "drop hits that score less")
 	flags.StringVar(&f.queriesFile, "queries", "", "ask each query of this JSON lines file")
 	flags.BoolVar(&f.compare, "compare", false, "put the answers of all modes side by side")
@@ -126,6 +129,12 @@ func (f *searchFlags) request(flags *pflag.FlagSet) (search.Request, error) {
 	}
 	if flags.Changed("min-score") {
 		req.MinScore = &f.minScore
+	}
+	if flags.Changed("filter") {
+		req.Filter = &braid.Filter{}
+		if err := strictjson.Decode([]byte(f.filter), req.Filter); err != nil {
+			return req, fmt.Errorf("--filter: %w", err)
+		}
 	}
 	if flags.Changed("fusion") || flags.Changed("k") || flags.Changed("weights") {
 		req.Fusion = &search.Fusion{Method: fusion.Method(f.method), Weights: search.Weights{}}

@@ -155,7 +155,7 @@ func (m *Metrics) ObserveRun(r inference.RunReport) {
 func (m *Metrics) Search(answer *search.Response) {
 	t := answer.Timings
 	for stage, milliseconds := range map[string]float64{
-		"queue": t.Queue, "tokenise": t.Tokenise,
+		"filter": t.Filter, "queue": t.Queue, "tokenise": t.Tokenise,
 		"dense_encode": t.DenseEncode, "sparse_encode": t.SparseEncode,
 		"dense_search": t.DenseSearch, "sparse_search": t.SparseSearch, "lexical_search": t.LexicalSearch,
 		"first_stage": t.FirstStage, "fuse": t.Fuse, "fetch": t.Fetch, "rerank": t.Rerank, "total": t.Total,

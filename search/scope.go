@@ -1,0 +1,107 @@
+package search
+
+import (
+	"context"
+	"slices"
+
+	"github.com/braid-search/braid"
+	"github.com/braid-search/braid/index"
+)
+
+// Scope is what one caller may see and do. The zero Scope is everything.
+type Scope struct {
+	// Caller is what the caller is called in messages and logs.
+	Caller string
+	// Filter is what a document has to pass to be there for the caller, who may
+	// store nothing that does not pass it. A caller with a filter neither makes
+	// nor deletes collections.
+	Filter braid.Filter
+	// Collections are those that are there for the caller; nil is all.
+	Collections []string
+	// ReadOnly refuses everything that changes something.
+	ReadOnly bool
+}
+
+// Within returns the service as a caller of the given scope has it. Whatever is
+// outside the scope does not exist for the caller: it is not found, not counted,
+// and in no score's list of candidates.
+func (s *Service) Within(scope Scope) *Service {
+	within := *s
+	within.scope = scope
+	return &within
+}
+
+func (s Scope) everything() bool { return s.Filter.Empty() && s.Collections == nil }
+
+// has reports whether a collection of that name is there for the caller, if it
+// exists at all.
+func (s Scope) has(name string) bool {
+	return s.Collections == nil || slices.Contains(s.Collections, name)
+}
+
+// open returns a collection of the scope.
+func (s *Service) open(ctx context.Context, name string) (index.Collection, error) {
+	if !s.scope.has(name) {
+		// As the engine says it of one that does not exist.
+		return nil, braid.Errorf(braid.NotFound, "collection %.80q does not exist", name).In("name")
+	}
+	return s.engine.Open(ctx, name)
+}
+
+// openToWrite is open for a caller who is about to change documents.
+func (s *Service) openToWrite(ctx context.Context, name string) (index.Collection, error) {
+	if err := s.mayWrite(); err != nil {
+		return nil, err
+	}
+	return s.open(ctx, name)
+}
+
+func (s *Service) mayWrite() error {
+	if s.scope.ReadOnly {
+		return braid.Errorf(braid.Forbidden, "%s may only read", s.scope.caller())
+	}
+	return nil
+}
+
+// mayOwn reports why the caller may not make or delete the collection, or nil.
+func (s *Service) mayOwn(name string) error {
+	switch {
+	case !s.scope.has(name):
+		return braid.Errorf(braid.Forbidden, "%s is limited to other collections than %.80q", s.scope.caller(), name).In("name")
+	case !s.scope.Filter.Empty():
+		return braid.Errorf(braid.Forbidden, "%s is limited to documents that pass its filter, and may not make or delete collections", s.scope.caller())
+	}
+	return s.mayWrite()
+}
+
+func (s Scope) caller() string {
+	if s.Caller == "" {
+		return "the caller"
+	}
+	return "the API key \"" + s.Caller + "\""
+}
+
+// mayStore reports why the caller may not store d, or nil.
+func (s Scope) mayStore(d braid.Document) error {
+	ok, err := passes(s.Filter, d)
+	if err == nil && !ok {
+		err = braid.Errorf(braid.Forbidden, "document %q: its payload does not pass the filter of %s, which sees and stores no others", d.ID, s.caller()).In("payload")
+	}
+	return err
+}
+
+// visible is a collection's Info for the caller: the documents in the scope,
+// and no sizes that tell of others.
+func (s *Service) visible(ctx context.Context, c index.Collection) (index.Info, error) {
+	info := c.Info()
+	if s.scope.Filter.Empty() {
+		return info, nil
+	}
+	set, err := c.Resolve(ctx, s.scope.Filter)
+	if err != nil {
+		return index.Info{}, err
+	}
+	info.Documents = set.Len()
+	info.MemoryBytes, info.FilterBytes = map[braid.Branch]int64{}, 0
+	return info, nil
+}

@@ -17,7 +17,10 @@ type collection struct {
 	recorded store.Collection
 	log      *slog.Logger
 
-	// writes is held by one write from its look at what exists to its last
+	queue   sync.Mutex // guards waiting; taken after writes, or without it
+	waiting []*pending // writes, by arrival
+
+	// writes is held by one write, or by one for all that wait, from its look at what exists to its last
 	// change in memory.
 	writes  sync.Mutex
 	changed map[string]bool // ids written since a compaction began; nil when none runs

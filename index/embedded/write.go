@@ -2,6 +2,7 @@ package embedded
 
 import (
 	"context"
+	"slices"
 
 	"github.com/braid-search/braid"
 	"github.com/braid-search/braid/index"
@@ -10,42 +11,166 @@ import (
 
 // change is what a batch comes to, given what is stored.
 type change struct {
-	upserts []index.Entry
-	deletes []string // that exist
-	result  index.WriteResult
+	upserts  []index.Entry
+	contents []content // of upserts
+	deletes  []string  // that exist
+	result   index.WriteResult
 }
 
-// Write implements index.Collection.
+// pending is a write that waits for its turn.
+type pending struct {
+	ctx      context.Context
+	batch    index.Batch
+	contents []content // of batch.Upserts
+
+	// The fields below are set, with writes held, by who commits it.
+	done   bool
+	result index.WriteResult
+	err    error
+}
+
+// Write implements index.Collection. Writes that wait for one another's disk are
+// committed together.
 func (c *collection) Write(ctx context.Context, batch index.Batch) (index.WriteResult, error) {
 	if err := batch.Validate(c.recorded.Schema); err != nil {
 		return index.WriteResult{}, err
 	}
-	c.writes.Lock()
-	defer c.writes.Unlock()
-	if c.gone != nil {
-		return index.WriteResult{}, c.gone
-	}
-	if err := ctx.Err(); err != nil {
-		return index.WriteResult{}, braid.Errorf(braid.CodeOf(err), "write to collection %q: %w", c.recorded.Name, err)
-	}
-	planned, err := c.plan(batch)
-	if err != nil || planned.result == (index.WriteResult{}) {
-		return index.WriteResult{}, err
-	}
-	contents, err := c.analyze(planned.upserts) // before the lock: it takes longest
+	b, err := c.now()
 	if err != nil {
 		return index.WriteResult{}, err
 	}
-	if err := c.store.Commit(c.recorded.Number, planned.upserts, planned.deletes); err != nil {
+	contents, err := b.analyze(batch.Upserts) // before the lock: it takes longest
+	if err != nil {
 		return index.WriteResult{}, err
 	}
-	c.apply(planned, contents)
+	w := &pending{ctx: ctx, batch: batch, contents: contents}
+	c.queue.Lock()
+	c.waiting = append(c.waiting, w)
+	c.queue.Unlock()
+	c.writes.Lock()
+	defer c.writes.Unlock()
+	for !w.done {
+		c.commit(c.nextGroup())
+	}
+	return w.result, w.err
+}
+
+// now returns the branches of this moment, for what needs no lock.
+func (c *collection) now() (*branches, error) {
+	c.mu.RLock()
+	defer c.mu.RUnlock()
+	return c.branches, c.gone
+}
+
+// groupEntries bounds the writes that are committed together.
+const groupEntries = 1024
+
+// nextGroup takes writes from the front of the queue that do not touch each
+// other's documents, at least one. writes is held.
+func (c *collection) nextGroup() []*pending {
+	c.queue.Lock()
+	defer c.queue.Unlock()
+	ids := map[string]bool{}
+	n := 0
+	for ; n < len(c.waiting); n++ {
+		b := c.waiting[n].batch
+		if n > 0 && (!groupable(c.waiting[0].batch) || !groupable(b) || len(ids)+len(b.Upserts)+len(b.Deletes) > groupEntries || touches(b, ids)) {
+			break
+		}
+		for _, e := range b.Upserts {
+			ids[e.Document.ID] = true
+		}
+		for _, id := range b.Deletes {
+			ids[id] = true
+		}
+	}
+	group := c.waiting[:n:n]
+	c.waiting = c.waiting[n:]
+	return group
+}
+
+// groupable reports whether what a batch comes to depends on nothing but which
+// of its documents exist.
+func groupable(b index.Batch) bool {
+	return len(b.Payloads) == 0 && len(b.Within.Must)+len(b.Within.Should)+len(b.Within.MustNot) == 0
+}
+
+// touches reports whether b writes or deletes one of ids.
+func touches(b index.Batch, ids map[string]bool) bool {
+	for _, e := range b.Upserts {
+		if ids[e.Document.ID] {
+			return true
+		}
+	}
+	return slices.ContainsFunc(b.Deletes, func(id string) bool { return ids[id] })
+}
+
+// commit makes the writes of a group durable and visible. writes is held.
+func (c *collection) commit(group []*pending) {
+	var all change
+	for _, w := range group {
+		planned, err := c.planPending(w)
+		if w.err = err; err != nil {
+			continue
+		}
+		w.result = planned.result
+		all.upserts = append(all.upserts, planned.upserts...)
+		all.contents = append(all.contents, planned.contents...)
+		all.deletes = append(all.deletes, planned.deletes...)
+	}
+	var err error
+	if len(all.upserts)+len(all.deletes) > 0 {
+		err = c.store.Commit(c.recorded.Number, all.upserts, all.deletes)
+	}
+	if err != nil && len(group) > 1 {
+		// One of them may be at fault.
+		for _, w := range group {
+			c.commit([]*pending{w})
+		}
+		return
+	}
+	for _, w := range group {
+		w.done = true
+		if err != nil && w.err == nil {
+			w.result, w.err = index.WriteResult{}, err
+		}
+	}
+	if err == nil && len(all.upserts)+len(all.deletes) > 0 {
+		c.apply(all)
+		c.afterWrite(len(all.upserts) + len(all.deletes))
+	}
+}
+
+// planPending is plan for a write whose caller still waits.
+func (c *collection) planPending(w *pending) (change, error) {
+	if c.gone != nil {
+		return change{}, c.gone
+	}
+	if err := w.ctx.Err(); err != nil {
+		return change{}, braid.Errorf(braid.CodeOf(err), "write to collection %q: %w", c.recorded.Name, err)
+	}
+	planned, err := c.plan(w.batch)
+	if err != nil {
+		return change{}, err
+	}
+	planned.contents = w.contents
+	if added := planned.upserts[len(w.contents):]; len(added) > 0 {
+		contents, err := c.analyze(added)
+		if err != nil {
+			return change{}, err
+		}
+		planned.contents = append(slices.Clip(planned.contents), contents...)
+	}
+	return planned, nil
+}
+
+// afterWrite starts what is due after n documents were written. writes is held.
+func (c *collection) afterWrite(n int) {
 	if c.changed == nil && c.wasteful() {
 		c.startCompaction()
 	}
-	c.unsaved += len(planned.upserts) + len(planned.deletes)
+	c.unsaved += n
 	c.saveIfDue()
-	return planned.result, nil
 }
 
 // plan compares batch with what is stored. writes is held.
@@ -102,7 +227,7 @@ func (c *collection) changedPayloads(changes []index.PayloadChange, within *docs
 }
 
 // apply makes a durable write visible. writes is held.
-func (c *collection) apply(done change, contents []content) {
+func (c *collection) apply(done change) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	for _, id := range done.deletes {
@@ -110,7 +235,7 @@ func (c *collection) apply(done change, contents []content) {
 		c.note(id)
 	}
 	for i, e := range done.upserts {
-		c.put(e, contents[i])
+		c.put(e, done.contents[i])
 		c.note(e.Document.ID)
 	}
 }

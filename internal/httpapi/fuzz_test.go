@@ -123,7 +123,7 @@ func FuzzSearch(f *testing.F) {
 		`{"query":"potato","filter":{"must":[{"field":"n","match":1},{"should":[{"field":"a.b","in":["x",2.5,true]}]}],"must_not":[{"field":"t","range":{"gte":"2031-05-02","lt":"2031-05-02T14:30:00Z"}}]}}`,
 		`{"query":"x","filter":null}`, `{"query":"x","filter":{"must":null,"should":[],"must_not":[{}]}}`, `{"query":"x","filter":{"must":[{"field":"n","exists":true,"in":null}]}}`,
 		`{"query":"x","filter":{"must":[{"field":"n","range":{"gt":1,"lt":null}}]}}`, `{"query":"x","filter":{"must":[null]}}`, `{"query":"x","filter":{"field":"n","match":1}}`,
-		`{"query":"x","mode":"dense"}`, `{"query":"\u0000"}`, `{"query":" "}`, `{"query":"x","limit":1e3}`, `{"query":"x","fusion":{"method":"dbsf"},"min_score":-1e308}`,
+		`{"query":"x","mode":"dense"}`, `{"query":"\u0000"}`, `{"query":" "}`, `{"query":"x","limit":1e3}`, `{"query":"x","fusion":{"method":"dbsf"},"min_score":-1e308}`, `{"query":"x","fusion":{"method":""}}`,
 	}, 200, 400, 413)
 }
 

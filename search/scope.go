@@ -56,6 +56,13 @@ func (s *Service) openToWrite(ctx context.Context, name string) (index.Collectio
 	return s.open(ctx, name)
 }
 
+// CanWrite reports why the caller may not change documents of the collection
+// called name, which includes that it is not there, or nil.
+func (s *Service) CanWrite(ctx context.Context, name string) error {
+	_, err := s.openToWrite(ctx, name)
+	return err
+}
+
 func (s *Service) mayWrite() error {
 	if s.scope.ReadOnly {
 		return braid.Errorf(braid.Forbidden, "%s may only read", s.scope.caller())

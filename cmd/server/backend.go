@@ -6,6 +6,7 @@ import (
 	"log/slog"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/braid-search/braid"
 	"github.com/braid-search/braid/index"
@@ -29,11 +30,17 @@ type backend interface {
 type backendConfig struct {
 	localConfig
 	server string
+	key    string
 }
 
 func (c *backendConfig) register(cmd *cobra.Command) {
 	c.localConfig.register(cmd.Flags())
 	cmd.Flags().StringVar(&c.server, "server", "", "work on the running server at this address, such as http://127.0.0.1:8080, instead of --data")
+	registerKey(cmd.Flags(), &c.key)
+}
+
+func registerKey(flags *pflag.FlagSet, key *string) {
+	flags.StringVar(key, "api-key", "", "API key for the server at --server; BRAID_API_KEY keeps it out of the list of processes")
 }
 
 // open returns the backend the flags ask for; log lines go to stderr.
@@ -43,7 +50,7 @@ func (c backendConfig) open(ctx context.Context, stderr io.Writer) (backend, err
 		if err != nil {
 			return nil, err
 		}
-		return client, nil
+		return client.WithKey(c.key), nil
 	}
 	// A degraded answer says so itself; what is left for the log are faults.
 	log := slog.New(slog.NewTextHandler(stderr, &slog.HandlerOptions{Level: slog.LevelError}))

@@ -194,6 +194,8 @@ func TestBadInputIsExplained(t *testing.T) {
 		"model of a kind":    {[]string{"search", "x", "--dense", "splade-tiny"}, 2, "sparse"},
 		"no ONNX Runtime":    {[]string{"search", "x", "--onnxruntime", good}, 1, "ONNX Runtime"},
 		"no server":          {[]string{"search", "x", "--server", "http://127.0.0.1:1"}, 1, "is the server running"},
+		"no file of keys":    {[]string{"serve", "--api-keys", filepath.Join(dir, "absent.json")}, 1, "absent.json"},
+		"a key's limits":     {[]string{"serve", "--api-keys", write("keys.json", `{"keys":[{"name":"k","sha256":"`+strings.Repeat("0", 64)+`","filter":{}}]}`)}, 2, "limits nothing"},
 		"log level":          {[]string{"serve", "--log-level", "loud"}, 2, "debug"},
 		"log format":         {[]string{"serve", "--log-format", "xml"}, 2, "json"},
 		"address":            {[]string{"serve", "--listen", "nowhere"}, 1, "--listen"},
@@ -335,9 +337,10 @@ type server struct {
 
 var listening = regexp.MustCompile(`msg=listening address=(\S+)`)
 
-func serveOn(t *testing.T, data string) *server {
+func serveOn(t *testing.T, data string, flags ...string) *server {
 	t.Helper()
-	s := &server{cmd: program(context.Background(), "serve", "--data", data, "--listen", "127.0.0.1:0"), log: &bytes.Buffer{}, read: make(chan struct{})}
+	args := append([]string{"serve", "--data", data, "--listen", "127.0.0.1:0"}, flags...)
+	s := &server{cmd: program(context.Background(), args...), log: &bytes.Buffer{}, read: make(chan struct{})}
 	stderr, err := s.cmd.StderrPipe()
 	if err != nil {
 		t.Fatal(err)

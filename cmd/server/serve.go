@@ -35,6 +35,7 @@ type serveConfig struct {
 	logLevel      string
 	logFormat     string
 	searchTimeout time.Duration
+	apiKeys       string
 }
 
 func newServeCommand() *cobra.Command {
@@ -64,6 +65,7 @@ way are answered (a second signal stops it at once).`,
 	cmd.Flags().StringVar(&cfg.listen, "listen", "127.0.0.1:8080", "address to listen at; port 0 takes a free one")
 	cmd.Flags().StringVar(&cfg.logLevel, "log-level", "info", "debug, info, warn or error")
 	cmd.Flags().StringVar(&cfg.logFormat, "log-format", "text", "text or json, one object a line")
+	cmd.Flags().StringVar(&cfg.apiKeys, "api-keys", "", "file of the API keys that callers have to bring; without it nobody is asked for one (see docs/keys.md)")
 	cmd.Flags().DurationVar(&cfg.searchTimeout, "search-timeout", httpapi.DefaultSearchTimeout, "what a search has not done by then is left out of its answer")
 	return cmd
 }
@@ -74,6 +76,10 @@ func serve(ctx context.Context, cfg serveConfig, log *slog.Logger) (err error) {
 		return braid.Errorf(braid.InvalidArgument, "--search-timeout is %s, want more than 0", cfg.searchTimeout)
 	}
 	begun := time.Now()
+	keys, err := readKeys(cfg.apiKeys)
+	if err != nil {
+		return err
+	}
 	counted := metrics.New()
 	cfg.observer = counted
 	l, err := openLocal(ctx, cfg.localConfig, log, os.Stderr)
@@ -90,6 +96,7 @@ func serve(ctx context.Context, cfg serveConfig, log *slog.Logger) (err error) {
 	}
 	handler := httpapi.New(httpapi.Options{
 		Search:        l.Service,
+		Keys:          keys,
 		Models:        l.set,
 		Ready:         l.readiness(readyInterval),
 		Info:          l.info(begun),
@@ -105,7 +112,7 @@ func serve(ctx context.Context, cfg serveConfig, log *slog.Logger) (err error) {
 		IdleTimeout:       idleTimeout,
 		ErrorLog:          slog.NewLogLogger(log.Handler(), slog.LevelWarn),
 	}
-	log.Info("listening", "address", listener.Addr().String(), "version", version, "data", cfg.data,
+	log.Info("listening", "address", listener.Addr().String(), "api_keys", keys.Len(), "version", version, "data", cfg.data,
 		"provider", l.runtime.Info().Provider, "started_in", time.Since(begun).Round(time.Millisecond))
 
 	done := make(chan error, 1)

@@ -35,7 +35,7 @@ not restored.`,
 }
 
 func newSnapshotCreateCommand() *cobra.Command {
-	var data, server string
+	var data, server, key string
 	cmd := &cobra.Command{
 		Use:   "create FILE",
 		Short: "Write a snapshot to FILE, or - for standard output",
@@ -43,7 +43,7 @@ func newSnapshotCreateCommand() *cobra.Command {
 		RunE: func(cmd *cobra.Command, args []string) error {
 			write := func(ctx context.Context, w io.Writer) error { return writeSnapshot(ctx, data, w, cmd.ErrOrStderr()) }
 			if server != "" {
-				write = func(ctx context.Context, w io.Writer) error { return fetchSnapshot(ctx, server, w) }
+				write = func(ctx context.Context, w io.Writer) error { return fetchSnapshot(ctx, server, key, w) }
 			}
 			if args[0] == "-" {
 				return write(cmd.Context(), cmd.OutOrStdout())
@@ -53,6 +53,7 @@ func newSnapshotCreateCommand() *cobra.Command {
 	}
 	cmd.Flags().StringVar(&data, "data", "braid-data", "folder to copy; no process may use it")
 	cmd.Flags().StringVar(&server, "server", "", "copy the data folder of the server at this address instead")
+	registerKey(cmd.Flags(), &key)
 	return cmd
 }
 
@@ -106,12 +107,12 @@ func (l *local) snapshot(ctx context.Context, w io.Writer) error {
 	return l.engine.Backup(ctx, w)
 }
 
-func fetchSnapshot(ctx context.Context, server string, w io.Writer) error {
+func fetchSnapshot(ctx context.Context, server, key string, w io.Writer) error {
 	client, err := httpapi.NewClient(server)
 	if err != nil {
 		return err
 	}
-	return errors.Join(client.Snapshot(ctx, w), client.Close())
+	return errors.Join(client.WithKey(key).Snapshot(ctx, w), client.Close())
 }
 
 func restoreSnapshot(ctx context.Context, r io.Reader, size int64, data string, stderr io.Writer) error {

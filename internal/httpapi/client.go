@@ -20,6 +20,7 @@ import (
 // the server come back as *braid.Error with the server's code and text.
 type Client struct {
 	base string
+	key  string
 	http *http.Client
 }
 
@@ -31,6 +32,13 @@ func NewClient(base string) (*Client, error) {
 		return nil, braid.Errorf(braid.InvalidArgument, "server address %q: want http://HOST:PORT", base)
 	}
 	return &Client{base: strings.TrimRight(base, "/"), http: &http.Client{}}, nil
+}
+
+// WithKey returns the client with an API key, "" for none.
+func (c *Client) WithKey(key string) *Client {
+	with := *c
+	with.key = key
+	return &with
 }
 
 // Create makes a collection or finds that it exists already.
@@ -117,6 +125,9 @@ func (c *Client) do(ctx context.Context, method, path string, payload io.Reader)
 		return nil, fmt.Errorf("make request: %w", err)
 	}
 	req.Header.Set("Content-Type", "application/json")
+	if c.key != "" {
+		req.Header.Set("Authorization", "Bearer "+c.key)
+	}
 	resp, err := c.http.Do(req)
 	if err != nil {
 		if ctx.Err() != nil {

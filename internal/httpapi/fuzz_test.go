@@ -127,6 +127,12 @@ func FuzzSearch(f *testing.F) {
 	}, 200, 400, 413)
 }
 
+func FuzzScroll(f *testing.F) {
+	fuzzBody(f, "/v1/collections/plain/scroll", []string{
+		`{}`, `{"limit":1,"after":"a"}`, `{"after":null,"limit":null,"filter":null}`, `{"after":"\u0000","filter":{"should":[{"field":"n","exists":false}]}}`, `{"limit":0}`, `{"limit":1e3}`, `[]`, ``,
+	}, 200, 400, 413)
+}
+
 func FuzzDocuments(f *testing.F) {
 	fuzzBody(f, "/v1/collections/dense/documents", []string{
 		`{"id":"a","text":"x"}`, `[{"id":"a","text":"x","payload":{"k":[1,2]}},{"_id":"b","title":"y","metadata":{}}]`,

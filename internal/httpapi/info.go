@@ -16,6 +16,10 @@ func (s *Server) info(c *gin.Context) {
 		fail(c, err)
 		return
 	}
+	if err := s.tellCaller(c, &info); err != nil {
+		fail(c, err)
+		return
+	}
 	set := s.opts.Models
 	info.Models = []Model{}
 	info.Models = describe(info.Models, set.Dense)
@@ -42,6 +46,10 @@ func (s *Server) info(c *gin.Context) {
 		"limit":                search.MaxLimit,
 		"candidates":           search.MaxCandidates,
 		"rerank_depth":         search.MaxRerankDepth,
+		"page":                 search.MaxPage,
+		"filter_depth":         braid.MaxFilterDepth,
+		"filter_clauses":       braid.MaxFilterClauses,
+		"filter_values":        braid.MaxFilterValues,
 	}
 	c.PureJSON(http.StatusOK, info)
 }

@@ -47,6 +47,9 @@ func (s *Server) observe(c *gin.Context) {
 		slog.String("request_id", id), slog.String("method", c.Request.Method), slog.String("route", c.FullPath()), slog.String("path", c.Request.URL.Path),
 		slog.Int("status", status), slog.Float64("took_ms", milliseconds(took)),
 	}
+	if key, known := caller(c); known {
+		attrs = append(attrs, slog.String("caller", key.Name))
+	}
 	if value, known := c.Get(spentKey); known {
 		use := value.(spent)
 		attrs = append(attrs, slog.Int("tokens", use.tokens))

@@ -217,7 +217,7 @@ func TestDocumentedExamplesWork(t *testing.T) {
 	}
 	// Things are made before they are used and used before they are deleted.
 	phase := func(r request) string {
-		order := map[string]string{"PUT": "0 ", "POST": "1 ", "GET": "2 ", "DELETE": "3 "}[r.method]
+		order := map[string]string{"PUT": "0 ", "POST": "1 ", "PATCH": "2 ", "GET": "3 ", "DELETE": "4 "}[r.method]
 		if r.method == http.MethodDelete {
 			return order + strconv.Itoa(100-len(r.path))
 		}

@@ -13,6 +13,7 @@ import (
 	"golang.org/x/sync/semaphore"
 
 	"github.com/braid-search/braid"
+	"github.com/braid-search/braid/internal/apikeys"
 	"github.com/braid-search/braid/internal/metrics"
 	"github.com/braid-search/braid/internal/modelset"
 	"github.com/braid-search/braid/search"
@@ -27,6 +28,8 @@ const (
 // Options are what the server is made of.
 type Options struct {
 	Search *search.Service
+	// Keys are what callers have to bring; nil asks for none.
+	Keys *apikeys.Set
 	// Models are served by name on the model routes.
 	Models *modelset.Set
 	// Ready reports why the process cannot serve, or nil. It may run an
@@ -87,7 +90,7 @@ func New(opts Options) *Server {
 	r.UseRawPath = true
 	r.UnescapePathValues = false
 	r.HandleMethodNotAllowed = true
-	r.Use(s.observe, s.recover, unescape)
+	r.Use(s.observe, s.recover, s.authenticate, unescape)
 	r.NoRoute(func(c *gin.Context) {
 		fail(c, braid.Errorf(braid.NotFound, "no route %s %s: GET /openapi.yaml lists the routes", c.Request.Method, c.Request.URL.Path))
 	})
@@ -112,7 +115,7 @@ func (s *Server) routes(r *gin.Engine) {
 		r.Handle(method, "/readyz", s.ready)
 	}
 	r.GET("/info", s.info)
-	r.GET("/metrics", gin.WrapH(s.opts.Metrics.Handler()))
+	r.GET("/metrics", unlimited, gin.WrapH(s.opts.Metrics.Handler()))
 	r.GET("/openapi.yaml", func(c *gin.Context) { c.Data(http.StatusOK, "application/yaml", openAPI) })
 
 	r.GET("/health", func(c *gin.Context) { c.Status(http.StatusOK) })
@@ -126,7 +129,7 @@ func (s *Server) routes(r *gin.Engine) {
 	}
 
 	v1 := r.Group("/v1")
-	v1.GET("/snapshot", s.getSnapshot)
+	v1.GET("/snapshot", unlimited, s.getSnapshot)
 	v1.POST("/embeddings", s.postEmbeddings)
 	v1.POST("/sparse-embeddings", s.postSparseEmbeddings)
 	v1.GET("/models", s.listModels)
@@ -136,9 +139,13 @@ func (s *Server) routes(r *gin.Engine) {
 	v1.GET("/collections/:name", s.getCollection)
 	v1.DELETE("/collections/:name", s.deleteCollection)
 	v1.POST("/collections/:name/documents", s.postDocuments)
+	v1.POST("/collections/:name/documents/delete", s.deleteWhere)
 	v1.GET("/collections/:name/documents/:id", s.getDocument)
+	v1.PATCH("/collections/:name/documents/:id", s.patchDocument)
 	v1.DELETE("/collections/:name/documents/:id", s.deleteDocument)
 	v1.POST("/collections/:name/search", s.postSearch)
+	v1.POST("/collections/:name/count", s.postCount)
+	v1.POST("/collections/:name/scroll", s.postScroll)
 }
 
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {

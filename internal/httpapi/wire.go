@@ -55,6 +55,16 @@ type collectionList struct {
 	Collections []index.Info `json:"collections"`
 }
 
+// counted is the answer of the count route.
+type counted struct {
+	Count int `json:"count"`
+}
+
+// deletedCount is the answer of the route that deletes by filter.
+type deletedCount struct {
+	Deleted int `json:"deleted"`
+}
+
 // deleted is the answer of the DELETE routes.
 type deleted struct {
 	Deleted string `json:"deleted"`

@@ -88,13 +88,52 @@ func (s Scope) caller() string {
 	return "the API key \"" + s.Caller + "\""
 }
 
-// mayStore reports why the caller may not store d, or nil.
+// mayStore reports why the caller may not store d, or nil. d has to pass the
+// filter, and to go on to pass it when any field that the filter names is left
+// with one of its values: otherwise {"tenant": ["a", "b"]} would put a document
+// of a's before b.
 func (s Scope) mayStore(d braid.Document) error {
-	ok, err := passes(s.Filter, d)
-	if err == nil && !ok {
-		err = braid.Errorf(braid.Forbidden, "document %q: its payload does not pass the filter of %s, which sees and stores no others", d.ID, s.caller()).In("payload")
+	if s.Filter.Empty() {
+		return nil
 	}
-	return err
+	fields, err := braid.FieldsOf(d.Payload)
+	if err != nil {
+		return err
+	}
+	if !s.Filter.Passes(fields) {
+		return braid.Errorf(braid.Forbidden, "document %q: its payload does not pass the filter of %s, which sees and stores no others", d.ID, s.caller()).In("payload")
+	}
+	for _, name := range fieldNames(s.Filter) {
+		values := fields[name]
+		tried := map[braid.Value]bool{}
+		for i, v := range values {
+			if tried[v] {
+				continue
+			}
+			tried[v] = true
+			if fields[name] = values[i : i+1]; !s.Filter.Passes(fields) {
+				return braid.Errorf(braid.Forbidden, "document %q: field %q has a value besides that does not pass the filter of %s", d.ID, name, s.caller()).In("payload")
+			}
+		}
+		if len(values) > 0 {
+			fields[name] = values
+		}
+	}
+	return nil
+}
+
+// fieldNames returns the fields that a filter asks about, some perhaps twice.
+func fieldNames(f braid.Filter) []string {
+	var names []string
+	for _, c := range slices.Concat(f.Must, f.Should, f.MustNot) {
+		switch c := c.(type) {
+		case braid.Condition:
+			names = append(names, c.Field)
+		case braid.Filter:
+			names = append(names, fieldNames(c)...)
+		}
+	}
+	return names
 }
 
 // visible is a collection's Info for the caller: the documents in the scope,

@@ -85,6 +85,18 @@ func TestTenantsDoNotMeet(t *testing.T) {
 	}
 	_, err = a.Document(ctx, "t", "a9")
 	wantCode("what was sent with it", err, braid.NotFound)
+	for _, besides := range []string{`{"tenant":["a","b"]}`, `{"tenant":"a","tenant":"b"}`, `{"tenant":[["a"],[null,1]]}`} {
+		_, err = a.Ingest(ctx, "t", []braid.Document{{ID: "a8", Text: "x", Payload: json.RawMessage(besides)}})
+		wantCode("store for b, too, as "+besides, err, braid.Forbidden)
+	}
+	if _, err = a.Ingest(ctx, "t", []braid.Document{{ID: "a7", Text: "x", Payload: json.RawMessage(`{"tenant":["a",null,"a"],"n":[1,2]}`)}}); err != nil {
+		t.Error(err)
+	}
+	if err := a.Delete(ctx, "t", "a7"); err != nil {
+		t.Error(err)
+	}
+	_, err = a.UpdatePayload(ctx, "t", "a1", json.RawMessage(`{"tenant":["a","b"]}`))
+	wantCode("share a1 with b", err, braid.Forbidden)
 	_, err = a.Ingest(ctx, "t", []braid.Document{{ID: "a8", Text: "x"}})
 	wantCode("store without a payload", err, braid.Forbidden)
 	_, err = a.Ingest(ctx, "t", []braid.Document{{ID: "b1", Text: "mine now", Payload: json.RawMessage(`{"tenant":"a"}`)}})
@@ -144,6 +156,38 @@ func TestScopeOfCollections(t *testing.T) {
 	}
 	if err := s.Drop(ctx, "v"); err != nil {
 		t.Error(err)
+	}
+}
+
+// TestWhatAScopeStores has filters that ask about more than one field, or for
+// what is not there.
+func TestWhatAScopeStores(t *testing.T) {
+	all := service(t, search.Models{})
+	for _, tc := range []struct {
+		filter, payload string
+		ok              bool
+	}{
+		{`{"should":[{"field":"public","match":true},{"field":"group","in":["x","y"]}]}`, `{"group":["x","y"]}`, true},
+		{`{"should":[{"field":"public","match":true},{"field":"group","in":["x","y"]}]}`, `{"group":["x","z"]}`, false},
+		{`{"should":[{"field":"public","match":true},{"field":"group","in":["x","y"]}]}`, `{"group":["x","z"],"public":true}`, true},
+		{`{"should":[{"field":"public","match":true},{"field":"group","in":["x","y"]}]}`, `{"public":[true,false]}`, false},
+		{`{"must_not":[{"field":"level","range":{"gt":3}}]}`, `{"level":[1,2,3]}`, true},
+		{`{"must_not":[{"field":"level","range":{"gt":3}}]}`, `{"level":[1,4]}`, false},
+		{`{"must_not":[{"field":"secret","exists":true}]}`, `{}`, true},
+		{`{"must_not":[{"field":"secret","exists":true}]}`, `{"secret":[]}`, true},
+		{`{"must_not":[{"field":"secret","exists":true}]}`, `{"secret":{"a":1}}`, false},
+		{`{"must":[{"field":"owner","exists":true}]}`, `{"owner":["a","b"]}`, true},
+		{`{"must":[{"must":[{"field":"a.b","match":1}]},{"field":"c","exists":false}]}`, `{"a":{"b":1}}`, true},
+		{`{"must":[{"must":[{"field":"a.b","match":1}]},{"field":"c","exists":false}]}`, `{"a":{"b":1},"a.b":2}`, false},
+	} {
+		s := all.Within(search.Scope{Filter: *parseFilter(t, tc.filter)})
+		_, err := s.Ingest(t.Context(), "t", []braid.Document{{ID: "d", Text: "x", Payload: json.RawMessage(tc.payload)}})
+		if (err == nil) != tc.ok || err != nil && braid.CodeOf(err) != braid.Forbidden {
+			t.Errorf("%s stores %s: %v", tc.filter, tc.payload, err)
+		}
+		if _, err := all.DeleteWhere(t.Context(), "t", *parseFilter(t, `{"must":[{}]}`)); err != nil {
+			t.Fatal(err)
+		}
 	}
 }
 

@@ -347,6 +347,28 @@ func TestFieldsOf(t *testing.T) {
 	}
 }
 
+// FuzzFields reads any payload that a document may have.
+func FuzzFields(f *testing.F) {
+	for _, table := range truth {
+		for _, payload := range table.payloads {
+			f.Add(payload)
+		}
+	}
+	f.Add(`{"a":{"b":[{"c":1},[[2.5e-1]],"x"]},"":{"":0}}`)
+	f.Fuzz(func(t *testing.T, payload string) {
+		fields, err := braid.FieldsOf(json.RawMessage(payload))
+		allowed := (braid.Document{ID: "d", Text: "x", Payload: json.RawMessage(payload)}).Validate() == nil
+		if allowed && err != nil || err != nil && braid.CodeOf(err) != braid.InvalidArgument {
+			t.Fatalf("allowed: %v, error %v", allowed, err)
+		}
+		for field, values := range fields {
+			if len(field) > braid.MaxFieldBytes || slices.Contains(values, braid.Value{}) {
+				t.Fatalf("field %q has %v", field, values)
+			}
+		}
+	})
+}
+
 func TestNumbersCompareExactly(t *testing.T) {
 	ascending := []braid.Value{
 		braid.FloatOf(math.Inf(-1)), braid.FloatOf(-1e300), braid.IntegerOf(math.MinInt64), braid.IntegerOf(math.MinInt64 + 1),

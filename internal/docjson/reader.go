@@ -17,6 +17,9 @@ import (
 // element of an array as soon as it was read.
 const MaxDocumentBytes = 16 << 20
 
+// jsonSpace is what may stand around a JSON value.
+const jsonSpace = " \t\r\n"
+
 // Reader reads documents one after the other. It is not safe for concurrent use.
 type Reader struct {
 	in    *bufio.Reader
@@ -140,7 +143,7 @@ func (r *Reader) raw() ([]byte, error) {
 		if err != nil {
 			return nil, err
 		}
-		if line = bytes.TrimSpace(line); len(line) > 0 {
+		if line = bytes.Trim(line, jsonSpace); len(line) > 0 {
 			return line, nil
 		}
 	}

@@ -69,7 +69,7 @@ func TestReaderNamesThePlace(t *testing.T) {
 		reads int
 	}{
 		"bad JSON in line 17":  {spoil(17, `{"id":"d17","text":x}`), braid.InvalidArgument, []string{"line 17:", "malformed JSON"}, 16},
-		"a vertical tab":       {spoil(5, `{"id":"d5","text":"x"}`+"\v"), braid.InvalidArgument, []string{"line 5:", "malformed JSON"}, 4},
+		"a vertical tab":       {spoil(5, `{"id":"d5","text":"x"}`+"\v"), braid.InvalidArgument, []string{"line 5:", "more data"}, 4},
 		"line cut":             {spoil(17, `{"id":"d17","te`), braid.InvalidArgument, []string{"line 17:", "middle"}, 16},
 		"number as id":         {spoil(3, `{"id":3,"text":"x"}`), braid.InvalidArgument, []string{"line 3:", "id must be a string, got number"}, 2},
 		"unknown field":        {spoil(3, `{"id":"d3","txt":"x"}`), braid.InvalidArgument, []string{"line 3:", `unknown field "txt"`, "known are id"}, 2},

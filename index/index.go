@@ -77,13 +77,24 @@ type Collection interface {
 
 // Query bounds one retrieval.
 type Query struct {
-	// K is the largest number of hits to return, at least 1. Results are exact:
-	// the K best, or all there are.
+	// K is the largest number of hits to return, at least 1. The hits are the K
+	// best, or all there are; a dense search of many documents may miss some of
+	// the best, see Method.
 	K int
+	// Method, if not nil, is set to how a dense search found its hits.
+	Method *Method
 	// Allowed is the set of documents to search in; nil is all of them. A set
 	// that another collection resolved is braid.InvalidArgument.
 	Allowed Set
 }
+
+// Method is how hits were found.
+type Method string
+
+const (
+	MethodExact Method = "exact" // all documents that may be hits were compared
+	MethodGraph Method = "graph" // through a graph of neighbours, which may miss some
+)
 
 // Set is a set of documents of one collection, as Collection.Resolve returns
 // it; another kind of Set is of no use. It does not change with later writes,

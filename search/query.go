@@ -109,6 +109,7 @@ func (p plan) wanted() int {
 type branchResult struct {
 	branch braid.Branch
 	hits   []braid.Hit
+	method index.Method // of the dense branch
 	usage  inference.Usage
 	timing inference.Timing // of the encoder
 	search time.Duration    // of the index
@@ -139,6 +140,9 @@ func (s *Service) retrieve(ctx context.Context, c index.Collection, p plan, bran
 			continue
 		}
 		answer.Candidates[r.branch] = len(r.hits)
+		if r.branch == braid.Dense {
+			answer.DenseMethod = r.method
+		}
 	}
 	if failed == len(results) {
 		return nil, results[0].err
@@ -154,7 +158,7 @@ func (s *Service) retrieve(ctx context.Context, c index.Collection, p plan, bran
 // runBranch encodes the query for one branch and retrieves.
 func (s *Service) runBranch(ctx context.Context, c index.Collection, b braid.Branch, p plan) branchResult {
 	r := branchResult{branch: b}
-	q := index.Query{K: p.candidates, Allowed: p.allowed}
+	q := index.Query{K: p.candidates, Allowed: p.allowed, Method: &r.method}
 	text := inference.Request{Texts: []string{p.Query}, Role: inference.RoleQuery, Lane: inference.LaneQuery, Length: inference.LengthOne}
 	var retrieve func() ([]braid.Hit, error)
 	switch b {

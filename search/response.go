@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/braid-search/braid"
+	"github.com/braid-search/braid/index"
 )
 
 // Response is the answer to a query. Its shape is the same whatever the branches
@@ -16,6 +17,9 @@ type Response struct {
 	Reranked int `json:"reranked"`
 	// Candidates is the number of documents each branch found.
 	Candidates map[braid.Branch]int `json:"candidates"`
+	// DenseMethod is how the dense branch found its documents: a graph may miss
+	// some of the best. Absent if the branch did not run.
+	DenseMethod index.Method `json:"dense_method,omitempty"`
 	// Allowed is the number of documents that pass the filter; absent without one.
 	Allowed *int `json:"allowed,omitempty"`
 	// Degraded names what failed or ran out of time; absent when nothing did.

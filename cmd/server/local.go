@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/braid-search/braid"
+	"github.com/braid-search/braid/index/dense"
 	"github.com/braid-search/braid/index/embedded"
 	"github.com/braid-search/braid/inference"
 	"github.com/braid-search/braid/internal/modelset"
@@ -28,6 +29,7 @@ type localConfig struct {
 	device                  string
 	threads                 int
 	arena                   string
+	graphFrom               int
 	observer                inference.Observer // of the runtime, or nil; no flag
 }
 
@@ -43,6 +45,7 @@ func (c *localConfig) register(flags *pflag.FlagSet) {
 	flags.StringSliceVar(&c.reranker, "reranker", []string{"ms-marco-minilm-l12-v2"}, "cross-encoders, or none; search uses the first")
 	flags.StringVar(&c.device, "device", "auto", "where models run: cpu, cuda or cuda:N, which fail where it cannot be used, or auto, which then takes the CPU")
 	flags.StringVar(&c.arena, "arena", string(inference.ArenaShared), "memory kept between runs on the CPU: shared (by all models), model (each its own) or off")
+	flags.IntVar(&c.graphFrom, "graph-from", dense.DefaultGraphFrom, "documents from which dense search uses a graph, which finds nearly all of the best instead of all; -1 is never")
 	flags.IntVar(&c.threads, "threads", 0, "model runs at the same time (default: the number of cores)")
 }
 
@@ -63,7 +66,7 @@ func openLocal(ctx context.Context, cfg localConfig, log *slog.Logger, stderr io
 			err = errors.Join(err, l.Close())
 		}
 	}()
-	if l.engine, err = openEngine(ctx, cfg.data, log, stderr); err != nil {
+	if l.engine, err = openEngine(ctx, cfg, log, stderr); err != nil {
 		return nil, err
 	}
 	if err := l.load(cfg); err != nil {
@@ -78,11 +81,11 @@ func openLocal(ctx context.Context, cfg localConfig, log *slog.Logger, stderr io
 }
 
 // openEngine opens the data folder; a long opening shows how far it is.
-func openEngine(ctx context.Context, dir string, log *slog.Logger, stderr io.Writer) (*embedded.Engine, error) {
+func openEngine(ctx context.Context, cfg localConfig, log *slog.Logger, stderr io.Writer) (*embedded.Engine, error) {
 	var bar *progress
 	var collection string
 	var done int
-	engine, err := embedded.Open(ctx, dir, embedded.Options{Log: log, Progress: func(p embedded.Progress) {
+	engine, err := embedded.Open(ctx, cfg.data, embedded.Options{Log: log, GraphFrom: cfg.graphFrom, Progress: func(p embedded.Progress) {
 		if bar == nil || p.Collection != collection {
 			bar.finish()
 			bar, collection, done = newProgress(stderr, "opening "+p.Collection, p.Total), p.Collection, 0

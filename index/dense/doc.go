@@ -1,10 +1,12 @@
 // Package dense finds nearest neighbours among dense vectors.
 //
+// Index is what a collection uses: an Exact while there are few vectors, from
+// Options.GraphFrom on a graph (index/dense/hnsw).
+//
 // Exact compares the query with every vector: its answer is the truth that any
 // faster index is measured against, and up to some ten thousand vectors it is
 // also fast enough. Vectors are rows of a matrix kept in blocks, so that
-// growing never copies what is there; the row is the vector's ordinal, and a
-// row that was given up is used again by the next vector under that ordinal.
+// growing never copies what is there; the row is the vector's ordinal.
 //
 // Invariants:
 //   - The score is the float32 inner product of the stored vector and the

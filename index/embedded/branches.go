@@ -15,7 +15,7 @@ type branches struct {
 	ords  map[string]uint32 // by document id
 	slots []slot            // by ordinal
 
-	dense   *dense.Exact     // nil in a collection without dense vectors
+	dense   *dense.Index     // nil in a collection without dense vectors
 	sparse  *sparse.Postings // nil in a collection without sparse vectors
 	lexical *lexical.Index
 	filter  *filter.Index
@@ -34,10 +34,11 @@ type slot struct {
 	fingerprint [32]byte
 }
 
-func newBranches(schema index.Schema) *branches {
+// newBranches returns empty branches made for about so many documents.
+func newBranches(schema index.Schema, expected int, opts dense.Options) *branches {
 	b := &branches{ords: map[string]uint32{}, lexical: lexical.New(lexical.Options{}), filter: filter.New()}
 	if schema.Dense != (index.ModelRef{}) {
-		b.dense = dense.New(schema.Dimensions)
+		b.dense = dense.NewIndex(schema.Dimensions, expected, opts)
 	}
 	if schema.Sparse != (index.ModelRef{}) {
 		b.sparse = sparse.New()
@@ -58,18 +59,23 @@ func (b *branches) analyze(entries []index.Entry) ([]content, error) {
 	return contents, nil
 }
 
-// put makes e, which holds the given content, visible in place of the document
-// of its id.
-func (b *branches) put(e index.Entry, c content) {
-	b.remove(e.Document.ID)
-	ord := b.place(e)
-	b.lexical.AddAnalysis(ord, c.words)
-	b.filter.Add(ord, c.fields)
-	if b.dense != nil {
-		b.dense.Put(ord, e.Dense)
+// put makes entries, which hold the given contents, visible in place of the
+// documents of their ids.
+func (b *branches) put(entries []index.Entry, contents []content) {
+	first := uint32(len(b.slots))
+	vectors := make([][]float32, len(entries))
+	for i, e := range entries {
+		b.remove(e.Document.ID)
+		ord := b.place(e)
+		b.lexical.AddAnalysis(ord, contents[i].words)
+		b.filter.Add(ord, contents[i].fields)
+		if b.sparse != nil {
+			b.sparse.Add(ord, e.Sparse)
+		}
+		vectors[i] = e.Dense
 	}
-	if b.sparse != nil {
-		b.sparse.Add(ord, e.Sparse)
+	if b.dense != nil {
+		b.dense.Put(first, vectors...)
 	}
 }
 
@@ -103,8 +109,9 @@ func (b *branches) remove(id string) {
 // hold: some hundred KB.
 const tolerableWaste = 256
 
-// wasteful reports whether most of the memory is taken by documents that are no
-// more, so that building the branches anew pays.
-func (b *branches) wasteful() bool {
-	return len(b.slots)-len(b.ords) > len(b.ords)+tolerableWaste
+// outdated reports whether building the branches anew pays: most of the memory
+// is taken by documents that are no more, or there are so many that they would
+// get other indexes.
+func (b *branches) outdated() bool {
+	return len(b.slots)-len(b.ords) > len(b.ords)+tolerableWaste || b.dense != nil && b.dense.Outgrown()
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/braid-search/braid"
 	"github.com/braid-search/braid/index"
+	"github.com/braid-search/braid/index/dense"
 	"github.com/braid-search/braid/index/store"
 )
 
@@ -16,6 +17,7 @@ type collection struct {
 	store    *store.Store
 	recorded store.Collection
 	log      *slog.Logger
+	options  dense.Options
 
 	queue   sync.Mutex // guards waiting; taken after writes, or without it
 	waiting []*pending // writes, by arrival
@@ -37,7 +39,8 @@ type collection struct {
 }
 
 func newCollection(e *Engine, recorded store.Collection) *collection {
-	c := &collection{dir: e.store.Dir(), store: e.store, recorded: recorded, log: e.log, branches: newBranches(recorded.Schema)}
+	c := &collection{dir: e.store.Dir(), store: e.store, recorded: recorded, log: e.log, options: e.dense}
+	c.branches = newBranches(recorded.Schema, recorded.Documents, c.options)
 	c.stopped, c.stop = context.WithCancel(context.Background())
 	return c
 }

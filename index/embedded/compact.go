@@ -2,6 +2,7 @@ package embedded
 
 import (
 	"context"
+	"errors"
 	"maps"
 	"slices"
 	"time"
@@ -31,14 +32,21 @@ func (c *collection) startCompaction() {
 	c.background.Go(func() { c.compact(view) })
 }
 
+// fewLeft is how many documents a compaction catches up with while writes wait.
+const fewLeft = 256
+
 // compact reads view, which it closes, catches up with the writes since, and
 // puts the new branches in the old ones' place.
 func (c *collection) compact(view *store.View) {
 	started := time.Now()
-	fresh := newBranches(c.recorded.Schema)
-	err := fresh.rebuild(c.stopped, view, nil)
-	if closeErr := view.Close(); err == nil {
-		err = closeErr
+	fresh := newBranches(c.recorded.Schema, view.Collection().Documents, c.options)
+	err := errors.Join(fresh.rebuild(c.stopped, view, nil), view.Close())
+	for err == nil {
+		var ids map[string]bool
+		if ids, view, err = c.behind(); ids == nil || err != nil {
+			break
+		}
+		err = errors.Join(fresh.replay(c.stopped, ids, view.Get), view.Close())
 	}
 	c.writes.Lock()
 	defer c.writes.Unlock()
@@ -63,6 +71,20 @@ func (c *collection) compact(view *store.View) {
 	c.branches = fresh
 }
 
+// behind returns the ids that were written since it was last called, and a view
+// of what is stored; nil when they are few.
+func (c *collection) behind() (map[string]bool, *store.View, error) {
+	c.writes.Lock()
+	defer c.writes.Unlock()
+	if len(c.changed) <= fewLeft {
+		return nil, nil, nil
+	}
+	view, err := c.store.View(c.recorded)
+	ids := c.changed
+	c.changed = map[string]bool{}
+	return ids, view, err
+}
+
 // stored returns the document called id as it is stored now.
 func (c *collection) stored(id string) (index.Entry, bool, error) {
 	return c.store.Get(c.recorded.Number, id)
@@ -70,23 +92,27 @@ func (c *collection) stored(id string) (index.Entry, bool, error) {
 
 // replay brings branches to where get reads from: ids are those that may differ.
 func (b *branches) replay(ctx context.Context, ids map[string]bool, get func(id string) (index.Entry, bool, error)) error {
-	for _, id := range slices.Sorted(maps.Keys(ids)) {
+	for some := range slices.Chunk(slices.Sorted(maps.Keys(ids)), rebuildChunk) {
 		if err := ctx.Err(); err != nil {
 			return braid.Errorf(braid.CodeOf(err), "catch up: %w", err)
 		}
-		entry, ok, err := get(id)
-		switch {
-		case err != nil:
-			return err
-		case ok:
-			contents, err := b.analyze([]index.Entry{entry})
-			if err != nil {
+		var entries []index.Entry
+		for _, id := range some {
+			entry, ok, err := get(id)
+			switch {
+			case err != nil:
 				return err
+			case ok:
+				entries = append(entries, entry)
+			default:
+				b.remove(id)
 			}
-			b.put(entry, contents[0])
-		default:
-			b.remove(id)
 		}
+		contents, err := b.analyze(entries)
+		if err != nil {
+			return err
+		}
+		b.put(entries, contents)
 	}
 	return nil
 }

@@ -12,6 +12,7 @@ import (
 
 	"github.com/braid-search/braid"
 	"github.com/braid-search/braid/index"
+	"github.com/braid-search/braid/index/dense"
 	"github.com/braid-search/braid/index/store"
 )
 
@@ -23,6 +24,10 @@ type Options struct {
 	// ReserveBytes is disk space kept for finishing what is under way when the
 	// disk is full; 0 is store.DefaultReserveBytes.
 	ReserveBytes int64
+	// GraphFrom is the number of documents from which a collection's dense
+	// vectors are searched through a graph, which finds nearly all of the best
+	// instead of all; 0 is dense.DefaultGraphFrom, below 0 is never.
+	GraphFrom int
 	// Progress is called now and then while Open reads records, from one
 	// goroutine; may be nil.
 	Progress func(Progress)
@@ -38,6 +43,7 @@ type Progress struct {
 type Engine struct {
 	store *store.Store
 	log   *slog.Logger
+	dense dense.Options
 
 	ddl sync.Mutex // held by Create, Drop and Close
 
@@ -59,7 +65,7 @@ func Open(ctx context.Context, dir string, opts Options) (*Engine, error) {
 	if err != nil {
 		return nil, err
 	}
-	e := &Engine{store: records, log: opts.Log, collections: map[string]*collection{}}
+	e := &Engine{store: records, log: opts.Log, dense: dense.Options{GraphFrom: opts.GraphFrom}, collections: map[string]*collection{}}
 	if err := e.load(ctx, opts.Progress); err != nil {
 		_ = records.Close()
 		return nil, err

@@ -27,6 +27,17 @@ func TestContract(t *testing.T) {
 	contract.Run(t, func(t *testing.T, dir string) index.Engine { return open(t, dir) })
 }
 
+// TestContractWithGraph has dense vectors in a graph from the first on.
+func TestContractWithGraph(t *testing.T) {
+	contract.Run(t, func(t *testing.T, dir string) index.Engine {
+		e, err := embedded.Open(context.Background(), dir, embedded.Options{GraphFrom: 1})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return e
+	})
+}
+
 func Example() {
 	ctx := context.Background()
 	dir, err := os.MkdirTemp("", "braid")

@@ -94,7 +94,7 @@ func (b *branches) parts() []part {
 			name: string(braid.Dense),
 			save: func(w *snapshot.Writer) { b.dense.Save(w) },
 			load: func(r *snapshot.Reader) error {
-				x, err := dense.Load(r, end(), b.dense.Dimensions())
+				x, err := dense.LoadIndex(r, end(), b.dense.Dimensions(), b.dense.Options())
 				if err != nil {
 					return err
 				}

@@ -51,12 +51,8 @@ func (b *branches) rebuild(ctx context.Context, view *store.View, progress func(
 		queues = append(queues, queue)
 		wg.Go(func() {
 			for c := range queue {
-				<-c.analysed
-				if c.err != nil {
-					continue
-				}
-				for i := range c.entries {
-					add(c, i)
+				if <-c.analysed; c.err == nil {
+					add(c)
 				}
 			}
 		})
@@ -72,17 +68,35 @@ func (b *branches) rebuild(ctx context.Context, view *store.View, progress func(
 	return err
 }
 
-// adders returns for each branch what adds entry i of a chunk to it.
-func (b *branches) adders() []func(c *chunk, i int) {
-	adders := []func(*chunk, int){
-		func(c *chunk, i int) { b.lexical.AddAnalysis(c.first+uint32(i), c.contents[i].words) },
-		func(c *chunk, i int) { b.filter.Add(c.first+uint32(i), c.contents[i].fields) },
+// adders returns for each branch what adds a chunk to it.
+func (b *branches) adders() []func(*chunk) {
+	adders := []func(*chunk){
+		func(c *chunk) {
+			for i := range c.entries {
+				b.lexical.AddAnalysis(c.first+uint32(i), c.contents[i].words)
+			}
+		},
+		func(c *chunk) {
+			for i := range c.entries {
+				b.filter.Add(c.first+uint32(i), c.contents[i].fields)
+			}
+		},
 	}
 	if b.dense != nil {
-		adders = append(adders, func(c *chunk, i int) { b.dense.Put(c.first+uint32(i), c.entries[i].Dense) })
+		adders = append(adders, func(c *chunk) {
+			vectors := make([][]float32, len(c.entries))
+			for i := range c.entries {
+				vectors[i] = c.entries[i].Dense
+			}
+			b.dense.Put(c.first, vectors...)
+		})
 	}
 	if b.sparse != nil {
-		adders = append(adders, func(c *chunk, i int) { b.sparse.Add(c.first+uint32(i), c.entries[i].Sparse) })
+		adders = append(adders, func(c *chunk) {
+			for i := range c.entries {
+				b.sparse.Add(c.first+uint32(i), c.entries[i].Sparse)
+			}
+		})
 	}
 	return adders
 }

@@ -2,6 +2,7 @@ package embedded
 
 import (
 	"context"
+	"errors"
 	"slices"
 	"time"
 
@@ -88,6 +89,11 @@ func (c *collection) open(ctx context.Context, view *store.View, progress func(P
 		c.log.Warn("index: cannot look for what is saved", "collection", c.recorded.Name, "error", err)
 	}
 	slices.Sort(sequences)
+	defer func() {
+		if c.outdated() {
+			c.startCompaction()
+		}
+	}()
 	for _, sequence := range slices.Backward(sequences) {
 		switch ok, err := c.openSaved(ctx, sequence, view); {
 		case ctx.Err() != nil:
@@ -95,13 +101,14 @@ func (c *collection) open(ctx context.Context, view *store.View, progress func(P
 		case err != nil:
 			c.log.Warn("index: what is saved cannot be used, the collection is built from its records", "collection", c.recorded.Name, "error", err)
 		case ok:
+			c.background.Go(c.verify)
 			if progress != nil {
 				progress(Progress{Collection: c.recorded.Name, Done: len(c.ords), Total: c.recorded.Documents})
 			}
 			return nil
 		}
 	}
-	c.branches = newBranches(c.recorded.Schema)
+	c.branches = newBranches(c.recorded.Schema, c.recorded.Documents, c.options)
 	if err := c.rebuild(ctx, view, progress); err != nil {
 		return err
 	}
@@ -110,10 +117,29 @@ func (c *collection) open(ctx context.Context, view *store.View, progress func(P
 	return nil
 }
 
+// verify reads the records of a collection that was opened without them. If they
+// are not whole the collection is of no more use: searches would find documents
+// that cannot be read.
+func (c *collection) verify() {
+	view, err := c.store.View(c.recorded)
+	if err == nil {
+		err = errors.Join(view.Verify(c.stopped), view.Close())
+	}
+	if err == nil || c.stopped.Err() != nil {
+		return
+	}
+	c.log.Error("index: collection is damaged", "collection", c.recorded.Name, "error", err)
+	c.writes.Lock()
+	defer c.writes.Unlock()
+	if c.gone == nil {
+		c.retireLocked(braid.Errorf(braid.Corrupt, "%w", err))
+	}
+}
+
 // openSaved reports false when what is saved is not of this collection's past,
 // or of one so long ago that building is faster.
 func (c *collection) openSaved(ctx context.Context, sequence uint64, view *store.View) (ok bool, err error) {
-	fresh := newBranches(c.recorded.Schema)
+	fresh := newBranches(c.recorded.Schema, c.recorded.Documents, c.options)
 	version, err := fresh.load(ctx, savedPath(c.dir, c.recorded.Number, sequence))
 	if err != nil {
 		return false, err
@@ -127,6 +153,9 @@ func (c *collection) openSaved(ctx context.Context, sequence uint64, view *store
 	}
 	if got, want := len(fresh.ords), view.Collection().Documents; got != want {
 		return false, braid.Errorf(braid.Corrupt, "it has %d documents with its changes, want %d", got, want)
+	}
+	if fresh.dense != nil && fresh.dense.Unwanted() {
+		return false, nil
 	}
 	c.branches, c.unsaved = fresh, len(ids)
 	c.log.Debug("index: opened from what is saved", "collection", c.recorded.Name, "documents", len(fresh.ords), "changed_since", len(ids))

@@ -3,6 +3,7 @@ package embedded_test
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"math/rand/v2"
@@ -11,6 +12,9 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
+
+	"github.com/cockroachdb/pebble/v2"
 
 	"github.com/braid-search/braid"
 	"github.com/braid-search/braid/index"
@@ -281,3 +285,55 @@ func TestStrayFiles(t *testing.T) {
 		t.Errorf("after saving again there are %v, error %v", left, err)
 	}
 }
+
+// TestRecordsLostBehindTheSavedForm takes a record away where nothing else shows
+// it: a collection that was opened without reading its records finds out.
+func TestRecordsLostBehindTheSavedForm(t *testing.T) {
+	ctx, random := context.Background(), rand.New(rand.NewPCG(87, 88))
+	dir := t.TempDir()
+	e := open(t, dir)
+	c, err := e.Create(ctx, "t", schema)
+	if err != nil {
+		t.Fatal(err)
+	}
+	m := savedModel{}
+	m.write(t, c, random, 1200)
+	if err := e.Close(); err != nil {
+		t.Fatal(err)
+	}
+	db, err := pebble.Open(filepath.Join(dir, "records"), &pebble.Options{FormatMajorVersion: pebble.FormatTableFormatV6, Logger: quiet{}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var lost string
+	for lost = range m {
+		break
+	}
+	if err := errors.Join(db.Delete(append([]byte{'d', 0, 0, 0, 1}, lost...), pebble.Sync), db.Close()); err != nil {
+		t.Fatal(err)
+	}
+	e, said := opened(t, dir)
+	defer e.Close()
+	if _, ok := fromSaved(said); !ok {
+		t.Fatalf("not opened from what is saved:\n%s", said)
+	}
+	if c, err = e.Open(ctx, "t"); err != nil {
+		t.Fatal(err)
+	}
+	for begun := time.Now(); ; time.Sleep(10 * time.Millisecond) {
+		_, err := c.SearchLexical(ctx, "text", index.Query{K: 1})
+		if braid.CodeOf(err) == braid.Corrupt {
+			return
+		}
+		if err != nil || time.Since(begun) > time.Minute {
+			t.Fatalf("a lost record is not noticed: error %v", err)
+		}
+	}
+}
+
+// quiet drops what pebble says.
+type quiet struct{}
+
+func (quiet) Infof(string, ...any)  {}
+func (quiet) Errorf(string, ...any) {}
+func (quiet) Fatalf(string, ...any) {}

@@ -14,7 +14,11 @@ func (c *collection) SearchDense(ctx context.Context, vector []float32, q index.
 		return nil, err
 	}
 	return c.search(ctx, q, func(scan topk.Scan) ([]topk.Match, error) {
-		return c.dense.Search(ctx, vector, scan)
+		matches, method, err := c.dense.Search(ctx, vector, scan)
+		if q.Method != nil {
+			*q.Method = method
+		}
+		return matches, err
 	})
 }
 

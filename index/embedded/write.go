@@ -166,7 +166,7 @@ func (c *collection) planPending(w *pending) (change, error) {
 
 // afterWrite starts what is due after n documents were written. writes is held.
 func (c *collection) afterWrite(n int) {
-	if c.changed == nil && c.wasteful() {
+	if c.changed == nil && c.outdated() {
 		c.startCompaction()
 	}
 	c.unsaved += n
@@ -234,8 +234,8 @@ func (c *collection) apply(done change) {
 		c.remove(id)
 		c.note(id)
 	}
-	for i, e := range done.upserts {
-		c.put(e, done.contents[i])
+	c.put(done.upserts, done.contents)
+	for _, e := range done.upserts {
 		c.note(e.Document.ID)
 	}
 }

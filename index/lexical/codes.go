@@ -2,69 +2,77 @@ package lexical
 
 import (
 	"math"
-	"slices"
+
+	"github.com/braid-search/braid/index/postings"
 )
 
-// A code says how often a document holds a term and how long it is, both
-// roughly: 6 classes of frequency times 42 of length. What it stands for
-// depends on the average length and is computed for each search, so that codes
-// stay right whatever happens to the statistics.
+// The code of a posting is the share that the term had of a score, weighed 1,
+// when the average length was another one: code c stands for c/topCode, and up.
+// While the average is below that one, shares are smaller than then; when it is
+// above, they are larger by no more than the quotient of the two. So a window's
+// codes stay right with a factor, and are computed anew when the factor is far
+// from 1.
 
-// frequencies are the least of each class. The last class has no end: at tf 10
-// BM25 is within a tenth of its limit.
-var frequencies = [...]uint16{1, 2, 3, 4, 6, 10}
+// topCode is the largest code; 0 is not used. Shares are below 1.
+const topCode = 255
 
-const (
-	lengthClasses = 42
-	// Lengths up to shortest are one class; from there on it is four to an
-	// octave, up to 8,000 words.
-	shortest  = 8
-	perOctave = 4
-)
+// tolerance is how far the average may move from the one that a window's codes
+// were made with: so far as it does, searches compute more scores than they
+// must. To make codes anew takes some milliseconds for a full window.
+const tolerance = 0.03
 
-// code returns the code of a document of the given length that holds a term
-// frequency times.
-func code(frequency uint16, length uint32) uint8 {
-	f, exact := slices.BinarySearch(frequencies[:], frequency)
-	if !exact {
-		f--
-	}
-	return uint8(f*lengthClasses + lengthClass(length))
+// base and slope make the denominator of a share: tf + base + slope·length.
+func (o Options) base() float64                 { return o.K1 * (1 - o.B) }
+func (o Options) slope(average float64) float64 { return o.K1 * o.B / average }
+
+// share is what a term of the given weight adds to a score.
+func share(weight, frequency, base, slope, length float64) float64 {
+	return weight * frequency / (frequency + base + slope*length)
 }
 
-func lengthClass(length uint32) int {
-	if length < shortest {
-		return 0
-	}
-	class := 1 + int(perOctave*math.Log2(float64(length)/shortest))
-	return min(class, lengthClasses-1)
+// code returns the code of a posting at the given average length.
+func (x *Index) code(frequency uint16, length uint32, average float64) uint8 {
+	s := share(1, float64(frequency), x.opts.base(), x.opts.slope(average), float64(length))
+	return uint8(math.Ceil(s * topCode))
 }
 
-// leastLength returns a length no document of the class is below.
-func leastLength(class int) float64 {
-	if class == 0 {
-		return 0
+// reference returns the average that the codes of a window are made with; a new
+// window takes the present one.
+func (x *Index) reference(window int, average float64) float64 {
+	if missing := window + 1 - len(x.references); missing > 0 {
+		x.references = append(x.references, make([]float64, missing)...)
 	}
-	// A little less, for what is lost in the logarithm.
-	return shortest * math.Exp2(float64(class-1)/perOctave) * (1 - 1e-9)
+	if x.references[window] == 0 {
+		x.references[window] = average
+	}
+	return x.references[window]
 }
 
-// mostFrequency returns a frequency that none in the class is above.
-func mostFrequency(class int) float64 {
-	if class == len(frequencies)-1 {
-		return math.MaxUint16
+// factor is what a window's codes are to be multiplied with.
+func (x *Index) factor(window int) float64 {
+	if window >= len(x.references) || x.references[window] == 0 {
+		return 1 // there is nothing in it
 	}
-	return float64(frequencies[class+1] - 1)
+	return max(1, float64(x.length)/float64(x.Len())/x.references[window])
 }
 
-// values returns what each code stands for: the most that a document with it
-// gets for a term of weight 1.
-func (s *scoring) values() *[256]float64 {
-	var values [256]float64
-	for f := range frequencies {
-		for l := range lengthClasses {
-			values[f*lengthClasses+l] = s.share(1, mostFrequency(f), leastLength(l))
+// refresh makes the codes of a window anew if its reference is out of date, and
+// of one other window: the next time it is another.
+func (x *Index) refresh(window int) {
+	if x.length == 0 {
+		return
+	}
+	average := float64(x.length) / float64(x.Len())
+	x.checked = (x.checked + 1) % len(x.references)
+	for _, window := range [...]int{window, x.checked} {
+		r := &x.references[window]
+		if *r == 0 || math.Abs(average / *r - 1) <= tolerance {
+			continue
 		}
+		*r = average
+		x.index.Recode(window, func(part postings.Part[uint8], i int) uint8 {
+			ord := part.First + uint32(part.Offsets[i])
+			return x.code(x.frequency(part.Term, ord, part.Exact[i]), x.documents.lengths[ord], average)
+		})
 	}
-	return &values
 }

@@ -49,6 +49,23 @@ func (d *dictionary) release(n uint32) {
 	}
 }
 
+// restore fills in what follows from names and holders. It reports whether the
+// terms with holders have different names and the others none.
+func (d *dictionary) restore() bool {
+	for n, name := range d.names {
+		if (name == "") != (d.holders[n] == 0) {
+			return false
+		}
+		if name == "" {
+			d.free = append(d.free, uint32(n))
+			continue
+		}
+		d.numbers[name] = uint32(n)
+		d.bytes += int64(len(name))
+	}
+	return len(d.numbers)+len(d.free) == len(d.names)
+}
+
 func (d *dictionary) memoryBytes() int64 {
 	const entryBytes = 48 // of the map, with the name's header twice
 	return d.bytes + entryBytes*int64(len(d.numbers)) + 20*int64(cap(d.names)) + 4*int64(cap(d.free))

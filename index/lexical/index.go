@@ -53,18 +53,31 @@ type Index struct {
 	analyzer *Analyzer
 
 	terms dictionary
-	// index has the documents, each under its terms' numbers with codes for how
-	// often it has them at its length.
-	index  *postings.Index
-	length uint64 // sum of the documents' lengths
+	// index has how often documents hold terms, up to manyTimes, under the terms'
+	// numbers.
+	index *postings.Index[uint8]
+	// often is how often a document holds a term, where it is manyTimes or more.
+	often     map[occurrences]uint16
+	documents documents
+	length    uint64 // sum of the documents' lengths
+	// references are the average lengths that codes were made with, by window; 0
+	// is none yet.
+	references []float64
+	checked    int // the window whose reference is looked at next
 
 	added struct { // AddAnalysis's buffers
 		all    []uint32 // the document's terms, repeated
 		terms  []uint32
 		codes  []uint8
-		record []byte
+		counts []uint8
 	}
 }
+
+// manyTimes stands for itself and all above.
+const manyTimes = math.MaxUint8
+
+// occurrences are those of a term in a document.
+type occurrences struct{ term, ord uint32 }
 
 // New returns an empty index. Options that Validate rejects give scores
 // without meaning.
@@ -73,7 +86,8 @@ func New(opts Options) *Index {
 		opts:     opts.withDefaults(),
 		analyzer: NewAnalyzer(),
 		terms:    newDictionary(),
-		index:    postings.New(),
+		index:    postings.New[uint8](),
+		often:    map[occurrences]uint16{},
 	}
 }
 
@@ -109,14 +123,15 @@ func (x *Index) Add(ord uint32, text string) { x.AddAnalysis(ord, x.Analyze(text
 func (x *Index) AddAnalysis(ord uint32, a Analysis) {
 	x.Remove(ord)
 	buf := &x.added
-	buf.all, buf.terms, buf.codes = buf.all[:0], buf.terms[:0], buf.codes[:0]
+	buf.all, buf.terms, buf.codes, buf.counts = buf.all[:0], buf.terms[:0], buf.codes[:0], buf.counts[:0]
 	start := uint32(0)
 	for _, end := range a.ends {
 		buf.all = append(buf.all, x.terms.number(a.terms[start:end]))
 		start = end
 	}
 	slices.Sort(buf.all)
-	record := startRecord(buf.record[:0], a.length)
+	x.length += uint64(a.length)
+	reference := x.reference(x.index.Window(ord), float64(x.length)/float64(x.Len()+1))
 	for terms := buf.all; len(terms) > 0; {
 		term, count := terms[0], 1
 		for count < len(terms) && terms[count] == term {
@@ -124,14 +139,17 @@ func (x *Index) AddAnalysis(ord uint32, a Analysis) {
 		}
 		terms = terms[count:]
 		frequency := uint16(min(count, math.MaxUint16)) // where BM25 has long levelled off
+		if frequency >= manyTimes {
+			x.often[occurrences{term, ord}] = frequency
+		}
 		x.terms.hold(term)
 		buf.terms = append(buf.terms, term)
-		buf.codes = append(buf.codes, code(frequency, a.length))
-		record.add(term, frequency)
+		buf.codes = append(buf.codes, x.code(frequency, a.length, reference))
+		buf.counts = append(buf.counts, uint8(min(frequency, manyTimes)))
 	}
-	buf.record = record.bytes
-	x.index.Add(ord, buf.terms, buf.codes, buf.record)
-	x.length += uint64(a.length)
+	x.index.Add(ord, buf.terms, buf.codes, buf.counts)
+	x.documents.add(ord, a.length, buf.terms)
+	x.refresh(x.index.Window(ord))
 }
 
 // counts reports whether a term of kind k makes its document longer: each word
@@ -142,17 +160,34 @@ func counts(k Kind) bool { return k == Word || k == Whole }
 // Remove takes document ord out; removing what is not there does nothing. All
 // statistics are afterwards as if the document had never been added.
 func (x *Index) Remove(ord uint32) {
-	record := x.index.Record(ord)
-	if record == nil {
+	if !x.index.Remove(ord) {
 		return
 	}
-	r := read(record)
-	for r.next() {
-		x.terms.release(r.term)
+	for term := range x.documents.terms(ord) {
+		x.terms.release(term)
+		if len(x.often) > 0 {
+			delete(x.often, occurrences{term, ord})
+		}
 	}
-	x.length -= uint64(r.length)
-	x.index.Remove(ord)
+	x.length -= uint64(x.documents.lengths[ord])
+	x.documents.remove(ord)
+	if x.Len() == 0 {
+		x.documents, x.references = documents{}, nil
+	}
+	x.refresh(x.index.Window(ord))
+}
+
+// frequency returns how often document ord holds a term whose posting says
+// count.
+func (x *Index) frequency(term, ord uint32, count uint8) uint16 {
+	if count < manyTimes {
+		return uint16(count)
+	}
+	return x.often[occurrences{term, ord}]
 }
 
 // MemoryBytes estimates what the index holds in memory.
-func (x *Index) MemoryBytes() int64 { return x.terms.memoryBytes() + x.index.MemoryBytes() }
+func (x *Index) MemoryBytes() int64 {
+	const oftenBytes = 24
+	return x.terms.memoryBytes() + x.index.MemoryBytes() + x.documents.memoryBytes() + oftenBytes*int64(len(x.often))
+}

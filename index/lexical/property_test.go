@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"maps"
 	"math"
+	"math/rand/v2"
 	"slices"
 	"strings"
 	"sync"
@@ -135,6 +136,42 @@ func compareBounded(t *rapid.T, x *lexical.Index, query string, full []topk.Matc
 	want = want[:min(k, len(want))]
 	if got := best(x, query, topk.Scan{K: k, Allowed: allowed, Before: descending}); !slices.Equal(got, want) {
 		t.Fatalf("%q, best %d allowed: found %v, want %v", query, k, got, want)
+	}
+}
+
+// Lengths that grow and fall a hundredfold, and words repeated a thousand times,
+// leave the best as the formula has them.
+func TestLengthsDrift(t *testing.T) {
+	random := rand.New(rand.NewPCG(7, 9))
+	x, texts := lexical.New(lexical.Options{}), map[uint32]string{}
+	for ord := range uint32(600) {
+		length := 3 + int(ord)
+		if ord > 400 {
+			length = 5
+		}
+		texts[ord] = words(random, random.IntN(length))
+		if ord%100 == 50 {
+			texts[ord] += strings.Repeat("waa ", 1000)
+		}
+		x.Add(ord, texts[ord])
+		if ord >= 250 {
+			x.Remove(ord - 250)
+			delete(texts, ord-250)
+		}
+		if ord%20 != 0 {
+			continue
+		}
+		query := words(random, 4) + "waa"
+		want := score(texts, query, 1.2, 0.75)
+		got := best(x, query, topk.Scan{K: 10})
+		for i, m := range got {
+			if math.Abs(m.Score-want[i].Score) > 1e-12 {
+				t.Fatalf("after %d documents, match %d is %v, want %v", ord, i, m, want[i])
+			}
+		}
+		if len(got) != min(10, len(want)) {
+			t.Fatalf("after %d documents: %d matches of %d", ord, len(got), len(want))
+		}
 	}
 }
 

@@ -1,20 +1,36 @@
 package lexical
 
 import (
-	"encoding/binary"
-	"math"
+	"cmp"
+	"maps"
+	"slices"
 
 	"github.com/braid-search/braid"
 	"github.com/braid-search/braid/index/postings"
 	"github.com/braid-search/braid/index/snapshot"
 )
 
-// Save writes the index: the version of the analyser, the terms by number and
-// the documents. It only reads the index.
+// Save writes the index: the version of the analyser, the terms by number, the
+// lengths of documents by ordinal, the number of documents, what often holds,
+// and the postings. It only reads the index.
 func (x *Index) Save(w *snapshot.Writer) {
 	w.Uint64(AnalyzerVersion)
 	w.Strings(x.terms.names)
-	x.index.Save(w)
+	w.Uint32s(x.documents.lengths)
+	w.Uint64(uint64(x.Len()))
+	var terms, ords []uint32
+	var counts []uint16
+	for _, o := range slices.SortedFunc(maps.Keys(x.often), occurrences.compare) {
+		terms, ords, counts = append(terms, o.term), append(ords, o.ord), append(counts, x.often[o])
+	}
+	w.Uint32s(terms)
+	w.Uint32s(ords)
+	w.Uint16s(counts)
+	x.index.Save(w, w.Uint8s)
+}
+
+func (o occurrences) compare(p occurrences) int {
+	return cmp.Or(cmp.Compare(o.term, p.term), cmp.Compare(o.ord, p.ord))
 }
 
 // Load reads what Save has written, an index whose ordinals are all below end.
@@ -28,70 +44,117 @@ func Load(r *snapshot.Reader, end uint64, opts Options) (*Index, error) {
 	}
 	x := New(opts)
 	x.terms.names = r.Strings()
-	if err := r.Err(); err != nil {
-		return nil, err
+	x.documents.lengths = r.Uint32s()
+	live := r.Uint64()
+	x.loadOften(r)
+	lengths := x.documents.lengths
+	if n := uint64(len(lengths)); r.Err() == nil && (n > end || live > n) {
+		r.Fail("%d documents have %d lengths, want no ordinal from %d on", live, n, end)
 	}
+	for _, length := range lengths {
+		x.length += uint64(length)
+	}
+	average := float64(x.length) / float64(live)
 	var err error
-	if x.index, err = postings.Load(r, end, x.decode); err != nil {
+	x.index, err = postings.Load(r, uint64(len(lengths)), r.Uint8s, func(part postings.Part[uint8], i int) (uint8, bool) {
+		ord := part.First + uint32(part.Offsets[i])
+		frequency := x.frequency(part.Term, ord, part.Exact[i])
+		if frequency == 0 || lengths[ord] == 0 || uint64(part.Term) >= uint64(len(x.terms.names)) {
+			return 0, false
+		}
+		return x.code(frequency, lengths[ord], average), true
+	})
+	if err != nil {
 		return nil, err
 	}
-	x.terms.holders = make([]uint32, len(x.terms.names))
-	for term, documents := range x.index.Counts() {
-		x.terms.holders[term] += uint32(documents)
-	}
-	if !x.terms.restore() {
-		r.Fail("the names of terms are not those of the terms that documents hold")
+	x.references = slices.Repeat([]float64{average}, x.index.Windows())
+	if uint64(x.Len()) != live || !x.restore() || !x.terms.restore() {
+		r.Fail("terms, lengths and postings are not of the same documents")
 		return nil, r.Err()
-	}
-	for record := range x.index.Records() {
-		x.length += uint64(read(record).length)
 	}
 	return x, nil
 }
 
-// restore fills in what follows from names and holders. It reports whether the
-// terms with holders have different names and the others none.
-func (d *dictionary) restore() bool {
-	for n, name := range d.names {
-		if (name == "") != (d.holders[n] == 0) {
-			return false
-		}
-		if name == "" {
-			d.free = append(d.free, uint32(n))
-			continue
-		}
-		d.numbers[name] = uint32(n)
-		d.bytes += int64(len(name))
+func (x *Index) loadOften(r *snapshot.Reader) {
+	terms, ords, counts := r.Uint32s(), r.Uint32s(), r.Uint16s()
+	if r.Err() == nil && (len(terms) != len(ords) || len(terms) != len(counts)) {
+		r.Fail("%d terms, %d documents and %d counts, want as many", len(terms), len(ords), len(counts))
 	}
-	return len(d.numbers)+len(d.free) == len(d.names)
+	if r.Err() != nil {
+		return
+	}
+	for i, term := range terms {
+		if counts[i] < manyTimes {
+			r.Fail("a document holds term %d %d times, want %d or more", term, counts[i], manyTimes)
+			return
+		}
+		x.often[occurrences{term, ords[i]}] = counts[i]
+	}
+	if len(x.often) != len(terms) {
+		r.Fail("a document holds a term in two ways")
+	}
 }
 
-// decode is a postings.Decode.
-func (x *Index) decode(record []byte, terms []uint32, codes []uint8) ([]uint32, []uint8, bool) {
-	length, at := binary.Uvarint(record)
-	if at <= 0 || length > math.MaxUint32 || length == 0 && len(record) > at {
-		return nil, nil, false
-	}
-	term := uint64(0)
-	for first := true; at < len(record); first = false {
-		distance, size := binary.Uvarint(record[at:])
-		if size <= 0 {
-			return nil, nil, false
-		}
-		at += size
-		frequency := uint64(1)
-		if distance&1 != 0 {
-			if frequency, size = binary.Uvarint(record[at:]); size <= 0 || frequency < 2 || frequency > math.MaxUint16 {
-				return nil, nil, false
+// restore fills in what follows from the postings: how many documents hold each
+// term, and the terms of each document. It reports whether only documents that
+// are there have lengths, and postings what often has.
+func (x *Index) restore() bool {
+	x.terms.holders = make([]uint32, len(x.terms.names))
+	often := 0
+	var parts []postings.Part[uint8]
+	var ends []int // by ordinal in the window: of its terms in all
+	var all []uint32
+	ord := uint32(0)
+	for window := range x.index.Windows() {
+		parts, ends = parts[:0], ends[:0]
+		size := 0
+		for part := range x.index.Parts(window) {
+			parts = append(parts, part)
+			x.terms.holders[part.Term] += uint32(len(part.Offsets))
+			size = max(size, int(part.Offsets[len(part.Offsets)-1])+1)
+			for _, count := range part.Exact {
+				if count == manyTimes {
+					often++
+				}
 			}
-			at += size
 		}
-		distance >>= 1
-		if distance == 0 && !first || distance >= uint64(len(x.terms.names)) || term+distance >= uint64(len(x.terms.names)) {
-			return nil, nil, false
+		// A counting sort of the postings by document.
+		ends = slices.Grow(ends, size+1)[:size+1]
+		clear(ends)
+		for _, part := range parts {
+			for _, offset := range part.Offsets {
+				ends[int(offset)+1]++
+			}
 		}
-		term += distance
-		terms, codes = append(terms, uint32(term)), append(codes, code(uint16(frequency), uint32(length)))
+		for i := range size {
+			ends[i+1] += ends[i]
+		}
+		all = slices.Grow(all[:0], ends[size])[:ends[size]]
+		for _, part := range parts {
+			for _, offset := range part.Offsets {
+				all[ends[offset]] = part.Term
+				ends[offset]++
+			}
+		}
+		start, first := 0, ord
+		for ; int(ord) < len(x.documents.lengths) && x.index.Window(ord) == window; ord++ {
+			var terms []uint32
+			if place := int(ord - first); place < size {
+				terms = all[start:ends[place]]
+				start = ends[place]
+			}
+			length := x.documents.lengths[ord]
+			if x.index.Has(ord) {
+				x.documents.add(ord, length, terms)
+			} else if length > 0 {
+				return false
+			}
+		}
 	}
-	return terms, codes, true
+	for ; int(ord) < len(x.documents.lengths); ord++ {
+		if x.documents.lengths[ord] > 0 {
+			return false
+		}
+	}
+	return often == len(x.often)
 }

@@ -1,6 +1,9 @@
 package postings
 
-import "math/bits"
+import (
+	"math/bits"
+	"slices"
+)
 
 // bitset holds offsets, offset i at bit i%64 of word i/64. Offsets beyond its
 // words are not in it.
@@ -29,6 +32,16 @@ func (b bitset) all(yield func(uint32) bool) {
 			}
 		}
 	}
+}
+
+// length is one more than the largest offset, or 0.
+func (b bitset) length() int {
+	for i, word := range slices.Backward(b) {
+		if word != 0 {
+			return i*64 + bits.Len64(word)
+		}
+	}
+	return 0
 }
 
 // count returns the number of offsets.

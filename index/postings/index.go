@@ -2,7 +2,6 @@ package postings
 
 import (
 	"iter"
-	"slices"
 	"sync"
 )
 
@@ -10,52 +9,58 @@ import (
 // number of its window.
 const windowBits = 16
 
-// Index is a set of documents known by ordinal. Searches may run at the same
-// time as each other and as other reads; whatever changes the index needs
-// exclusive access.
-type Index struct {
-	bits    uint      // windowBits, fewer in tests
-	windows []*window // by number; nil where there never was a document
-	filling int       // the window that was last added to
+// Index is a set of documents known by ordinal, whose exact postings are of
+// type E. Searches may run at the same time as each other and as other reads;
+// whatever changes the index needs exclusive access.
+type Index[E any] struct {
+	bits    uint         // windowBits, fewer in tests
+	windows []*window[E] // by number; nil where there never was a document
+	filling int          // the window that was last added to
 	live    int
 	scratch sync.Pool // *scratch
 }
 
 // New returns an empty index.
-func New() *Index { return newIndex(windowBits) }
+func New[E any]() *Index[E] { return newIndex[E](windowBits) }
 
-func newIndex(bits uint) *Index {
-	return &Index{bits: bits, scratch: sync.Pool{New: func() any { return new(scratch) }}}
+func newIndex[E any](bits uint) *Index[E] {
+	return &Index[E]{bits: bits, scratch: sync.Pool{New: func() any { return new(scratch) }}}
 }
 
-// split returns the window and the offset of ord.
-func (x *Index) split(ord uint32) (window int, offset uint32) {
-	return int(ord >> x.bits), ord & (1<<x.bits - 1)
+// split returns the number of the window of ord and the offset there.
+func (x *Index[E]) split(ord uint32) (number int, offset uint32) {
+	return x.Window(ord), ord & (1<<x.bits - 1)
 }
 
 // Len returns the number of documents.
-func (x *Index) Len() int { return x.live }
+func (x *Index[E]) Len() int { return x.live }
 
-// Add stores a document: its terms, each once and in any order, the code of
-// each, and its record. Nothing is kept of the slices.
+// Has reports whether there is a document ord.
+func (x *Index[E]) Has(ord uint32) bool {
+	number, offset := x.split(ord)
+	return number < len(x.windows) && x.windows[number] != nil && x.windows[number].alive.has(offset)
+}
+
+// Add stores a document: its terms, each once and in any order, and the code and
+// the exact posting of each. Nothing is kept of the slices.
 //
 // Ordinals should be dense, and ascend from call to call. One that has been
 // used before stands for the new document from now on; for that its whole
-// window is copied.
-func (x *Index) Add(ord uint32, terms []uint32, codes []uint8, record []byte) {
+// window may be copied.
+func (x *Index[E]) Add(ord uint32, terms []uint32, codes []uint8, exact []E) {
 	x.Remove(ord)
 	number, offset := x.split(ord)
 	if missing := number + 1 - len(x.windows); missing > 0 {
-		x.windows = append(x.windows, make([]*window, missing)...)
+		x.windows = append(x.windows, make([]*window[E], missing)...)
 	}
 	if x.windows[number] == nil {
-		x.windows[number] = &window{}
+		x.windows[number] = &window[E]{}
 	}
 	w := x.windows[number]
-	if w.known(offset) {
-		w.drop()
+	if w.dead.has(offset) {
+		w.gather()
 	}
-	w.add(offset, terms, codes, record)
+	w.add(offset, terms, codes, exact)
 	x.live++
 	if number != x.filling {
 		x.leave(x.windows[x.filling])
@@ -65,94 +70,77 @@ func (x *Index) Add(ord uint32, terms []uint32, codes []uint8, record []byte) {
 
 // leave gathers the lists of a window that is not filled any more, unless only
 // few are new: then it would be copied often for little.
-func (x *Index) leave(w *window) {
+func (x *Index[E]) leave(w *window[E]) {
 	const share = 4
-	switch {
-	case w == nil || w.freshCount <= len(w.offsets)/share:
-	case w.dead > 0:
-		w.drop()
-	default:
+	if w != nil && w.freshCount > len(w.offsets)/share {
 		w.gather()
 	}
 }
 
 // Remove forgets document ord, and reports whether there was one.
-func (x *Index) Remove(ord uint32) bool {
-	number, offset := x.split(ord)
-	if number >= len(x.windows) || x.windows[number] == nil || !x.windows[number].alive.has(offset) {
+func (x *Index[E]) Remove(ord uint32) bool {
+	if !x.Has(ord) {
 		return false
 	}
+	number, offset := x.split(ord)
 	x.windows[number].remove(offset)
 	x.live--
 	return true
 }
 
-// Record returns the record of document ord, which must not be changed, or nil
-// if there is no such document. It is valid until the index changes.
-func (x *Index) Record(ord uint32) []byte {
-	number, offset := x.split(ord)
-	if number >= len(x.windows) || x.windows[number] == nil || !x.windows[number].alive.has(offset) {
-		return nil
-	}
-	return x.windows[number].get(offset)
-}
+// Windows returns the number of windows: ordinals lie in those below it.
+func (x *Index[E]) Windows() int { return len(x.windows) }
 
-// Records yields the records of all documents, by ascending ordinal.
-func (x *Index) Records() iter.Seq[[]byte] {
-	return func(yield func([]byte) bool) {
-		for _, w := range x.windows {
-			if w == nil {
-				continue
-			}
-			for offset := range w.alive.all {
-				if !yield(w.get(offset)) {
-					return
-				}
-			}
+// Window returns the number of the window that ord lies in.
+func (x *Index[E]) Window(ord uint32) int { return int(ord >> x.bits) }
+
+// Recode gives all postings in a window, those of removed documents too, new
+// codes: posting i of a part gets code(part, i).
+func (x *Index[E]) Recode(window int, code func(part Part[E], i int) uint8) {
+	w := x.windows[window]
+	if w == nil {
+		return
+	}
+	for term, l := range w.all {
+		part := x.part(window, term, l)
+		for i := range l.codes {
+			l.codes[i] = code(part, i)
 		}
 	}
 }
 
-// Counts yields terms and numbers of documents that add up to how many live
-// documents hold each term. In an index from which nothing was removed it does
-// not read the postings.
-func (x *Index) Counts() iter.Seq2[uint32, int] {
-	return func(yield func(uint32, int) bool) {
-		for _, w := range x.windows {
-			if w == nil {
-				continue
-			}
-			for i, term := range w.terms {
-				if !yield(term, w.countLive(w.nth(i))) {
-					return
-				}
-			}
-			for slot, term := range w.fresh.terms {
-				if !yield(term, w.countLive(w.freshLists[slot])) {
-					return
-				}
+// Part is the postings of one term in one window. The slices must not be
+// changed, and are valid until the index changes.
+type Part[E any] struct {
+	Term uint32
+	// The document First+Offsets[i] holds the term with Exact[i]; offsets
+	// ascend. It may have been removed.
+	First   uint32
+	Offsets []uint16
+	Exact   []E
+}
+
+// Parts yields all postings in a window. A term may have two parts.
+func (x *Index[E]) Parts(window int) iter.Seq[Part[E]] {
+	return func(yield func(Part[E]) bool) {
+		if x.windows[window] == nil {
+			return
+		}
+		for term, l := range x.windows[window].all {
+			if !yield(x.part(window, term, l)) {
+				return
 			}
 		}
 	}
 }
 
-// Recode replaces every code c by table[c]. It passes over all postings.
-func (x *Index) Recode(table *[256]uint8) {
-	for _, w := range x.windows {
-		if w == nil {
-			continue
-		}
-		for _, l := range slices.Concat([]list{w.list}, w.freshLists) {
-			for i, c := range l.codes {
-				l.codes[i] = table[c]
-			}
-		}
-	}
+func (x *Index[E]) part(window int, term uint32, l list[E]) Part[E] {
+	return Part[E]{term, uint32(window) << x.bits, l.offsets, l.exact}
 }
 
 // MemoryBytes estimates what the index holds in memory. It takes time in
 // proportion to the number of windows.
-func (x *Index) MemoryBytes() int64 {
+func (x *Index[E]) MemoryBytes() int64 {
 	var bytes int64
 	for _, w := range x.windows {
 		if w != nil {

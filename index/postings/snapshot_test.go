@@ -3,6 +3,7 @@ package postings
 import (
 	"bytes"
 	"context"
+	"math"
 	"math/rand/v2"
 	"testing"
 
@@ -11,46 +12,40 @@ import (
 	"github.com/braid-search/braid/index/topk"
 )
 
-// decodeDocument is the Decode of the documents of these tests.
-func decodeDocument(record []byte, terms []uint32, codes []uint8) ([]uint32, []uint8, bool) {
-	if len(record)%8 != 0 {
-		return nil, nil, false
-	}
-	d := parse(record)
-	return append(terms, d.terms...), append(codes, d.codes()...), true
-}
-
-func save(t testing.TB, x *Index) []byte {
+func save(t testing.TB, x *Index[float32]) []byte {
 	t.Helper()
 	var b bytes.Buffer
 	w := snapshot.NewWriter(&b, "test", 1)
-	x.Save(w)
+	x.Save(w, w.Float32s)
 	if err := w.Close(); err != nil {
 		t.Fatal(err)
 	}
 	return b.Bytes()
 }
 
-func load(b []byte, end uint64) (*Index, error) {
+func load(b []byte, end uint64) (*Index[float32], error) {
 	r := snapshot.NewReader(bytes.NewReader(b), int64(len(b)), "test", 1)
-	x, err := Load(r, end, decodeDocument)
+	x, err := Load(r, end, r.Float32s, func(part Part[float32], i int) (uint8, bool) {
+		w := part.Exact[i]
+		return codeOf(w), w > 0 && w <= topWeight
+	})
 	if err != nil {
 		return nil, err
 	}
 	return x, r.Close()
 }
 
-// filled returns an index of documents spread over three windows, the second
-// of which is empty, with some removed, and what is in it.
-func filled(random *rand.Rand) (*Index, model) {
-	x, m := New(), model{}
+// filled returns an index of documents spread over three windows, the second of
+// which is empty, with some removed, and what is in it.
+func filled(random *rand.Rand) (*Index[float32], model) {
+	x, m := New[float32](), model{}
 	for i := range uint32(3000) {
 		ord := i
 		if i >= 2000 {
 			ord += 2 << windowBits
 		}
 		m[ord] = draw(random, random.IntN(8), 50)
-		x.Add(ord, m[ord].terms, m[ord].codes(), m[ord].record())
+		add(x, ord, m[ord])
 	}
 	for ord := range m {
 		if ord%7 == 0 {
@@ -78,53 +73,36 @@ func TestLoadedEqualsSaved(t *testing.T) {
 	for range 50 {
 		compare(t, y, m, query(draw(random, 5, 50)), topk.Scan{K: 20})
 	}
-	// It can be changed like any other.
+	// It can be changed like any other, and what is saved then is all of it.
 	for ord := range uint32(2500) {
 		y.Remove(ord)
 		delete(m, ord)
 	}
-	for ord := uint32(4 << windowBits); ord < 4<<windowBits+500; ord++ {
+	for ord := uint32(2<<windowBits) + 3000; ord < 2<<windowBits+3500; ord++ {
 		m[ord] = draw(random, 5, 60)
-		y.Add(ord, m[ord].terms, m[ord].codes(), m[ord].record())
+		add(y, ord, m[ord])
 	}
-	for range 50 {
-		compare(t, y, m, query(draw(random, 5, 60)), topk.Scan{K: 20})
-	}
-}
-
-// TestLongRecords saves a window in more than one piece.
-func TestLongRecords(t *testing.T) {
-	x := New()
-	const long = pieceBytes/2 + 8
-	for ord := range uint32(3) {
-		record := bytes.Repeat([]byte{byte(ord), 0, 0, 0, 0, 0, 0x80, 0x3f}, long/8)
-		x.Add(ord, []uint32{ord}, []uint8{1}, record)
-	}
-	x.Add(3, nil, nil, nil)
-	if pieces := x.windows[0].pieces(pieceBytes); len(pieces) != 2 {
-		t.Fatalf("%d pieces, want 2", len(pieces))
-	}
-	y, err := load(save(t, x), 4)
+	z, err := load(save(t, y), 1<<32)
 	if err != nil {
 		t.Fatal(err)
 	}
-	for ord := range uint32(4) {
-		if !bytes.Equal(y.Record(ord), x.Record(ord)) {
-			t.Errorf("record of %d differs", ord)
-		}
+	for range 50 {
+		compare(t, y, m, query(draw(random, 5, 60)), topk.Scan{K: 20})
+		compare(t, z, m, query(draw(random, 5, 60)), topk.Scan{K: 20})
 	}
 }
 
 func TestEmptyIndex(t *testing.T) {
-	x := New()
-	x.Add(5, []uint32{1}, []uint8{1}, []byte("12345678"))
+	x := New[float32]()
+	d := document{terms: []uint32{1}, weights: []float32{1}}
+	add(x, 5, d)
 	x.Remove(5)
-	for name, x := range map[string]*Index{"new": New(), "emptied": x} {
+	for name, x := range map[string]*Index[float32]{"new": New[float32](), "emptied": x} {
 		y, err := load(save(t, x), 0)
 		if err != nil || y.Len() != 0 {
 			t.Fatalf("%s: %d documents, error %v", name, y.Len(), err)
 		}
-		y.Add(0, []uint32{1}, []uint8{1}, []byte("12345678"))
+		add(y, 0, d)
 		if y.Len() != 1 {
 			t.Errorf("%s: cannot be added to", name)
 		}
@@ -156,44 +134,57 @@ func TestDamageIsSeen(t *testing.T) {
 	}
 }
 
-// TestSenselessContent writes streams whose checksums are right and whose
-// content is not: each is refused, or is an index that can be searched.
+// TestSenselessContent changes what was saved and writes it with the right
+// checksums: it is refused, or is an index that can be searched and changed.
 func TestSenselessContent(t *testing.T) {
 	random := rand.New(rand.NewPCG(27, 28))
+	x, m := newIndex[float32](windowBits), model{}
+	for ord := range uint32(200) {
+		m[ord] = draw(random, random.IntN(6), 10)
+		add(x, ord, m[ord])
+	}
+	saved := save(t, x)
 	refused := 0
-	for range 1000 {
+	const tries = 2000
+	for range tries {
+		r := snapshot.NewReader(bytes.NewReader(saved), int64(len(saved)), "test", 1)
+		windows, alive, terms, lengths, offsets, weights := r.Uint64(), r.Uint64s(), r.Uint32s(), r.Uint32s(), r.Uint16s(), r.Float32s()
+		if err := r.Close(); err != nil {
+			t.Fatal(err)
+		}
+		switch i := random.IntN(len(offsets)); random.IntN(10) {
+		case 0:
+			windows = random.Uint64() >> random.IntN(64)
+		case 1:
+			alive[random.IntN(len(alive))] ^= 1 << random.IntN(64)
+		case 2:
+			alive = append(alive, make([]uint64, 1<<windowBits/64)...)
+			alive[len(alive)-1] = 1
+		case 3:
+			terms[random.IntN(len(terms))] = random.Uint32N(100)
+		case 4:
+			lengths[random.IntN(len(lengths))] = random.Uint32()
+		case 5:
+			from, to := random.IntN(len(lengths)), random.IntN(len(lengths))
+			lengths[from]--
+			lengths[to]++
+		case 6:
+			offsets[i] = uint16(random.Uint32N(300))
+		case 7:
+			offsets = offsets[:i]
+		case 8:
+			weights[i] = []float32{0, -1, float32(math.NaN()), 100, 1, 2}[random.IntN(6)]
+		case 9:
+			terms, lengths = append(terms, math.MaxUint32), append(lengths, 0)
+		}
 		var b bytes.Buffer
 		w := snapshot.NewWriter(&b, "test", 1)
-		windows := random.IntN(3)
-		w.Uint64(uint64(windows))
-		for range windows {
-			alive := make([]uint64, random.IntN(3))
-			n := 0
-			for i := range alive {
-				alive[i] = random.Uint64() & random.Uint64() & random.Uint64() & random.Uint64()
-				n += bitset(alive[i : i+1]).count()
-			}
-			if random.IntN(20) == 0 {
-				alive = append(alive, make([]uint64, 1<<windowBits/64)...)
-				alive[len(alive)-1] = 1
-			}
-			w.Uint64s(alive)
-			var piece []byte
-			for range n + random.IntN(2)*random.IntN(3) {
-				size := 8 * random.IntN(3)
-				piece = append(piece, byte(size+random.IntN(20)/19))
-				piece = append(piece, make([]byte, size)...)
-			}
-			if random.IntN(4) == 0 {
-				piece = append(piece, 0xff)
-			}
-			pieces := random.IntN(6) / 5
-			w.Uint64(uint64(1 + pieces))
-			w.Uint8s(piece)
-			for range pieces {
-				w.Uint8s(nil)
-			}
-		}
+		w.Uint64(windows)
+		w.Uint64s(alive)
+		w.Uint32s(terms)
+		w.Uint32s(lengths)
+		w.Uint16s(offsets)
+		w.Float32s(weights)
 		if err := w.Close(); err != nil {
 			t.Fatal(err)
 		}
@@ -205,48 +196,15 @@ func TestSenselessContent(t *testing.T) {
 			refused++
 			continue
 		}
-		q := Query{Terms: []Term{{ID: 0, Weight: 1}}, Score: func([]byte) float64 { return 1 }}
-		if _, err := y.Search(context.Background(), q, topk.Scan{K: 3}); err != nil {
+		if _, err := y.Search(context.Background(), query(draw(random, 5, 10)).build(false), topk.Scan{K: 3}); err != nil {
 			t.Fatal(err)
 		}
-		for range y.Records() {
+		for ord := range uint32(200) {
+			y.Remove(ord)
 		}
+		add(y, 7, m[8])
 	}
-	if refused < 200 || refused > 900 {
-		t.Errorf("%d of 1000 refused: the test tries too much of one kind", refused)
-	}
-}
-
-// TestCounts compares the counts with the documents'.
-func TestCounts(t *testing.T) {
-	x, m := filled(rand.New(rand.NewPCG(29, 30)))
-	want, got := map[uint32]int{}, map[uint32]int{}
-	for _, d := range m {
-		for _, term := range d.terms {
-			want[term]++
-		}
-	}
-	for term, n := range x.Counts() {
-		got[term] += n
-	}
-	for term, n := range want {
-		if got[term] != n {
-			t.Errorf("term %d: %d documents, want %d", term, got[term], n)
-		}
-	}
-	for term, n := range got {
-		if want[term] != n {
-			t.Errorf("term %d: %d documents, want %d", term, n, want[term])
-		}
-	}
-	records := 0
-	for record := range x.Records() {
-		if len(record)%8 != 0 {
-			t.Fatalf("record of %d bytes", len(record))
-		}
-		records++
-	}
-	if records != len(m) {
-		t.Errorf("%d records, want %d", records, len(m))
+	if refused < tries/5 || refused > tries*95/100 {
+		t.Errorf("%d of %d refused: the test tries too much of one kind", refused, tries)
 	}
 }

@@ -1,7 +1,7 @@
 package postings
 
 // addStepsGo is addSteps in portable form.
-func addStepsGo(sums *[1 << windowBits]uint32, l list, step uint32) {
+func addStepsGo(sums *[1 << windowBits]uint32, l coded, step uint32) {
 	offsets, codes := l.offsets, l.codes
 	// Eight at a time: a fifth faster than one by one.
 	for len(offsets) >= 8 && len(codes) >= 8 {
@@ -21,35 +21,18 @@ func addStepsGo(sums *[1 << windowBits]uint32, l list, step uint32) {
 	}
 }
 
-// addTable adds table[code] to the sum at the offset of each posting.
-func addTable(sums *[1 << windowBits]uint32, l list, table *[256]uint32) {
-	offsets, codes := l.offsets, l.codes
-	for len(offsets) >= 8 && len(codes) >= 8 {
-		o, c := (*[8]uint16)(offsets), (*[8]uint8)(codes)
-		sums[o[0]] += table[c[0]]
-		sums[o[1]] += table[c[1]]
-		sums[o[2]] += table[c[2]]
-		sums[o[3]] += table[c[3]]
-		sums[o[4]] += table[c[4]]
-		sums[o[5]] += table[c[5]]
-		sums[o[6]] += table[c[6]]
-		sums[o[7]] += table[c[7]]
-		offsets, codes = offsets[8:], codes[8:]
-	}
-	for i, offset := range offsets {
-		sums[offset] += table[codes[i]]
-	}
-}
-
-// nextGo is next in portable form.
-func nextGo(sums []uint32, at int, needed uint32) int {
-	for ; at+8 <= len(sums); at += 8 {
-		s := (*[8]uint32)(sums[at:])
-		if max(s[0], s[1], s[2], s[3], s[4], s[5], s[6], s[7]) >= needed {
-			break
+// firstRunGo is firstRun in portable form.
+func firstRunGo(sums []uint32, at int, needed uint32) (int, uint32) {
+	for ; at < len(sums); at += run {
+		var mask uint32
+		for i, sum := range sums[at:min(at+run, len(sums))] {
+			if sum >= needed {
+				mask |= 1 << i
+			}
+		}
+		if mask != 0 {
+			return at, mask
 		}
 	}
-	for ; at < len(sums) && sums[at] < needed; at++ {
-	}
-	return at
+	return at, 0
 }

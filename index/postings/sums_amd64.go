@@ -11,7 +11,7 @@ const ahead = 2048
 
 // addSteps adds code times step to the sum at the offset of each posting of l.
 // The list that comes after it is then.
-func addSteps(sums *[1 << windowBits]uint32, l, then list, step uint32) {
+func addSteps(sums *[1 << windowBits]uint32, l, then coded, step uint32) {
 	n := len(l.offsets) &^ 7
 	if !hasAVX2 || n == 0 || len(l.codes) != len(l.offsets) {
 		addStepsGo(sums, l, step)
@@ -27,18 +27,20 @@ func addSteps(sums *[1 << windowBits]uint32, l, then list, step uint32) {
 		then = l
 	}
 	addStepsAVX2(&sums[0], &l.offsets[done], &l.codes[done], n-done, step, &then.offsets[0], &then.codes[0])
-	addStepsGo(sums, list{l.offsets[n:], l.codes[n:]}, step)
+	addStepsGo(sums, coded{l.offsets[n:], l.codes[n:]}, step)
 }
 
-// next returns the first place at or after at with a sum of at least needed,
-// which is above 0 and, as all sums are, below twice sumUnits; len(sums) if
-// there is none.
-func next(sums []uint32, at int, needed uint32) int {
-	const turn = 32
-	if n := (len(sums) - at) / turn * turn; hasAVX2 && n > 0 {
-		at += nextAVX2(&sums[at], n, int32(needed-1))
+// firstRun returns the first run from at on, a multiple of run, in which there is
+// a sum of at least needed, and which of its sums are: bit i is sums[run+i]. The
+// mask is 0 if there is none.
+func firstRun(sums []uint32, at int, needed uint32) (int, uint32) {
+	if n := (len(sums) - at) / run * run; hasAVX2 && n > 0 {
+		offset, mask := firstRunAVX2(&sums[at], n, int32(needed))
+		if at += offset; mask != 0 {
+			return at, mask
+		}
 	}
-	return nextGo(sums, at, needed)
+	return firstRunGo(sums, at, needed)
 }
 
 // addStepsAVX2 adds n postings, a multiple of 8 and not 0, and asks for as many
@@ -47,8 +49,8 @@ func next(sums []uint32, at int, needed uint32) int {
 //go:noescape
 func addStepsAVX2(sums *uint32, offsets *uint16, codes *uint8, n int, step uint32, nextOffsets *uint16, nextCodes *uint8)
 
-// nextAVX2 returns the first multiple of 32 such that one of the 32 sums from
-// there on is above least, or n, which is a multiple of 32 and not 0.
+// firstRunAVX2 is firstRun for n sums, a multiple of run and not 0, that are to be at
+// least needed. It returns n and 0 if none is.
 //
 //go:noescape
-func nextAVX2(sums *uint32, n int, least int32) int
+func firstRunAVX2(sums *uint32, n int, needed int32) (at int, mask uint32)

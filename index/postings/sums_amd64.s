@@ -65,29 +65,48 @@ turn:
 	VZEROUPPER
 	RET
 
-// func nextAVX2(sums *uint32, n int, least int32) int
-TEXT ·nextAVX2(SB), NOSPLIT|NOFRAME, $0-32
+// func firstRunAVX2(sums *uint32, n int, needed int32) (at int, mask uint32)
+TEXT ·firstRunAVX2(SB), NOSPLIT|NOFRAME, $0-36
 	MOVQ         sums+0(FP), SI
 	MOVQ         n+8(FP), CX
-	MOVL         least+16(FP), AX
+	MOVL         needed+16(FP), AX
 	VMOVD        AX, X4
 	VPBROADCASTD X4, Y4
 	XORQ         AX, AX
+	XORL         DX, DX
 
 turn:
-	VMOVDQU  (SI)(AX*4), Y0
-	VMOVDQU  32(SI)(AX*4), Y1
-	VPMAXUD  64(SI)(AX*4), Y0, Y0
-	VPMAXUD  96(SI)(AX*4), Y1, Y1
-	VPMAXUD  Y0, Y1, Y0
-	VPCMPGTD Y4, Y0, Y0
-	VPTEST   Y0, Y0
-	JNE      found
-	ADDQ     $32, AX
-	CMPQ     AX, CX
-	JLT      turn
+	VPCMPGTD  (SI)(AX*4), Y4, Y0
+	VPCMPGTD  32(SI)(AX*4), Y4, Y1
+	VPCMPGTD  64(SI)(AX*4), Y4, Y2
+	VPCMPGTD  96(SI)(AX*4), Y4, Y3
+	VPAND     Y0, Y1, Y5
+	VPAND     Y2, Y3, Y6
+	VPAND     Y5, Y6, Y5
+	VMOVMSKPS Y5, BX
+	CMPL      BX, $0xff
+	JNE       found
+	ADDQ      $32, AX
+	CMPQ      AX, CX
+	JLT       turn
+	JMP       done
 
 found:
+	// The four results have ones where a sum is below needed.
+	VMOVMSKPS Y3, DX
+	SHLL      $8, DX
+	VMOVMSKPS Y2, BX
+	ORL       BX, DX
+	SHLL      $8, DX
+	VMOVMSKPS Y1, BX
+	ORL       BX, DX
+	SHLL      $8, DX
+	VMOVMSKPS Y0, BX
+	ORL       BX, DX
+	NOTL      DX
+
+done:
 	VZEROUPPER
-	MOVQ AX, ret+24(FP)
+	MOVQ AX, at+24(FP)
+	MOVL DX, mask+32(FP)
 	RET

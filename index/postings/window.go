@@ -1,89 +1,47 @@
 package postings
 
-import "slices"
+import (
+	"slices"
+	"unsafe"
+)
 
 // window holds consecutive ordinals, known in it by their offset.
-type window struct {
-	records
+type window[E any] struct {
 	alive bitset // the offsets of live documents
-	live  int
-	dead  int // documents that are hidden and still have postings
+	dead  bitset // those of hidden documents that may have postings still
+	live  int    // how many there are of each
+	gone  int
+	size  int // one more than the largest offset ever used
 
-	lists // of the documents there were when they were last gathered
+	lists[E] // of the documents there were when they were last gathered
 	// fresh are the lists of documents added since. A term may have a list in
 	// both.
 	fresh      slots
-	freshLists []list // by slot
-	freshCount int    // postings in them
+	freshLists []list[E] // by slot
+	freshCount int       // postings in them
 }
 
-// list is one term's: the document at offsets[i] has the term with codes[i].
-type list struct {
-	offsets []uint16
-	codes   []uint8
-}
-
-// lists are those of many terms, one after another.
-type lists struct {
-	list
-	terms []uint32 // ascending
-	ends  []int    // of each term's list
-}
-
-// of returns the list of term, empty if there is none.
-func (l *lists) of(term uint32) list {
-	i, ok := slices.BinarySearch(l.terms, term)
-	if !ok {
-		return list{}
-	}
-	return l.nth(i)
-}
-
-// nth returns the list of terms[i].
-func (l *lists) nth(i int) list {
-	start, end := 0, l.ends[i]
-	if i > 0 {
-		start = l.ends[i-1]
-	}
-	return list{l.offsets[start:end], l.codes[start:end]}
-}
-
-// freshOf is of for the lists that grow.
-func (w *window) freshOf(term uint32) list {
+// freshOf is lists.of for the lists that grow.
+func (w *window[E]) freshOf(term uint32) list[E] {
 	if slot, ok := w.fresh.find(term); ok {
 		return w.freshLists[slot]
 	}
-	return list{}
+	return list[E]{}
 }
 
-// add stores a document that the window does not know.
-func (w *window) add(offset uint32, terms []uint32, codes []uint8, record []byte) {
-	w.put(offset, record)
+// add stores a document that has no postings here.
+func (w *window[E]) add(offset uint32, terms []uint32, codes []uint8, exact []E) {
 	w.alive.add(offset)
 	w.live++
+	w.size = max(w.size, int(offset)+1)
 	for i, term := range terms {
 		slot := w.fresh.take(term)
 		if int(slot) == len(w.freshLists) {
-			w.freshLists = append(w.freshLists, list{})
+			w.freshLists = append(w.freshLists, list[E]{})
 		}
-		l := &w.freshLists[slot]
-		l.offsets = append(l.offsets, uint16(offset))
-		l.codes = append(l.codes, codes[i])
+		w.freshLists[slot].add(uint16(offset), codes[i], exact[i])
 	}
 	w.freshCount += len(terms)
-}
-
-// remove hides the document at offset, which is live.
-func (w *window) remove(offset uint32) {
-	w.alive.remove(offset)
-	w.live--
-	w.dead++
-	switch {
-	case w.live == 0:
-		*w = window{}
-	case w.dead >= leastDead && w.dead >= (w.live+w.dead)/deadShare:
-		w.drop()
-	}
 }
 
 // A window is rid of its dead when they are one in deadShare: then a search
@@ -95,72 +53,84 @@ const (
 	leastDead = 32
 )
 
-// drop forgets the dead.
-func (w *window) drop() {
-	w.gather()
-	w.keep(w.alive.all)
-	w.dead = 0
+// remove hides the document at offset, which is live.
+func (w *window[E]) remove(offset uint32) {
+	w.alive.remove(offset)
+	w.dead.add(offset)
+	w.live--
+	w.gone++
+	switch {
+	case w.live == 0:
+		*w = window[E]{}
+	case w.gone >= leastDead && w.gone >= (w.live+w.gone)/deadShare:
+		w.gather()
+	}
 }
 
 // gather puts all postings of live documents into lists, where they take no
 // more room than they need.
-func (w *window) gather() {
-	terms := w.allTerms()
-	total := len(w.offsets) + w.freshCount
-	g := lists{terms: terms, ends: make([]int, 0, len(terms))}
-	g.offsets, g.codes = make([]uint16, 0, total), make([]uint8, 0, total)
-	for _, term := range terms {
-		w.moveLive(&g.list, w.of(term))
-		w.moveLive(&g.list, w.freshOf(term))
-		g.ends = append(g.ends, len(g.offsets))
-	}
-	if w.dead > 0 {
-		g.offsets, g.codes = slices.Clone(g.offsets), slices.Clone(g.codes)
-	}
-	w.lists = g
+func (w *window[E]) gather() {
+	w.lists = w.gathered()
 	w.fresh, w.freshLists, w.freshCount = slots{}, nil, 0
+	w.dead, w.gone = nil, 0
 }
 
-// moveLive appends the postings in from of live documents to to.
-func (w *window) moveLive(to *list, from list) {
-	if w.dead == 0 {
-		to.offsets, to.codes = append(to.offsets, from.offsets...), append(to.codes, from.codes...)
-		return
+// gathered returns all postings of live documents, and changes nothing.
+func (w *window[E]) gathered() lists[E] {
+	if w.gone == 0 && w.freshCount == 0 {
+		return w.lists
 	}
-	for i, offset := range from.offsets {
-		if w.alive.has(uint32(offset)) {
-			to.offsets, to.codes = append(to.offsets, offset), append(to.codes, from.codes[i])
+	var alive bitset
+	if w.gone > 0 {
+		alive = w.alive
+	}
+	terms := w.allTerms()
+	g := lists[E]{terms: make([]uint32, 0, len(terms)), ends: make([]int, 0, len(terms))}
+	total := len(w.offsets) + w.freshCount
+	g.offsets, g.codes, g.exact = make([]uint16, 0, total), make([]uint8, 0, total), make([]E, 0, total)
+	for _, term := range terms {
+		before := len(g.offsets)
+		g.merge(w.of(term), w.freshOf(term), alive)
+		if len(g.offsets) > before {
+			g.terms, g.ends = append(g.terms, term), append(g.ends, len(g.offsets))
 		}
 	}
-}
-
-// countLive returns how many documents of l are live.
-func (w *window) countLive(l list) int {
-	if w.dead == 0 {
-		return len(l.offsets)
+	if len(g.offsets) < total {
+		g.terms, g.ends = slices.Clone(g.terms), slices.Clone(g.ends)
+		g.offsets, g.codes, g.exact = slices.Clone(g.offsets), slices.Clone(g.codes), slices.Clone(g.exact)
 	}
-	n := 0
-	for _, offset := range l.offsets {
-		if w.alive.has(uint32(offset)) {
-			n++
-		}
-	}
-	return n
+	return g
 }
 
 // allTerms returns the terms that have a list, ascending.
-func (w *window) allTerms() []uint32 {
+func (w *window[E]) allTerms() []uint32 {
 	terms := slices.Concat(w.terms, w.fresh.terms)
 	slices.Sort(terms)
-	return slices.Clip(slices.Compact(terms))
+	return slices.Compact(terms)
 }
 
-func (w *window) memoryBytes() int64 {
-	const listBytes = 48
-	bytes := w.records.memoryBytes() + w.fresh.memoryBytes() + 8*int64(cap(w.alive)) +
-		12*int64(cap(w.terms)) + 2*int64(cap(w.offsets)) + int64(cap(w.codes)) +
-		listBytes*int64(cap(w.freshLists))
-	// Slices that grow are a quarter larger than what is in them, or up to twice
-	// when they are short.
-	return bytes + 3*int64(w.freshCount)*5/4
+// all yields every list of the window; a term may have two.
+func (w *window[E]) all(yield func(uint32, list[E]) bool) {
+	for i, term := range w.terms {
+		if !yield(term, w.nth(i)) {
+			return
+		}
+	}
+	for slot, term := range w.fresh.terms {
+		if !yield(term, w.freshLists[slot]) {
+			return
+		}
+	}
+}
+
+// postings returns how many there are, those of dead documents included.
+func (w *window[E]) postings() int { return len(w.offsets) + w.freshCount }
+
+func (w *window[E]) memoryBytes() int64 {
+	const listBytes = 72
+	posting := int64(3 + unsafe.Sizeof(*new(E)))
+	// Slices that grow are up to a quarter larger than what is in them, or up to
+	// twice when they are short.
+	return w.fresh.memoryBytes() + 8*int64(cap(w.alive)+cap(w.dead)) + 12*int64(cap(w.terms)) +
+		posting*int64(cap(w.offsets)) + posting*int64(w.freshCount)*5/4 + listBytes*int64(cap(w.freshLists))
 }

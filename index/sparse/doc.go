@@ -1,6 +1,6 @@
 // Package sparse ranks documents by the inner product of sparse vectors, such
-// as SPLADE makes. Package postings does the searching; this one says what a
-// vector's record is, and how a weight is bounded by a byte.
+// as SPLADE makes. Package postings does the searching; this one says how a weight
+// is bounded by a byte.
 //
 // Scores are exact: the products are summed up as float64 in ascending order of
 // the vocabulary index, from the very weights that were added. A product of two

@@ -12,20 +12,18 @@ import (
 // Postings is a set of sparse vectors, inverted. Searches may run at the same
 // time as each other, not as Add or Remove: the caller holds a lock.
 type Postings struct {
-	index *postings.Index
+	index *postings.Index[float32] // of weights
 	// top is the weight that code 255 stands for: a power of two, or 0 as long
 	// as there was no vector.
-	top float64
-
-	record []byte // Add's buffers
-	codes  []uint8
+	top   float64
+	codes []uint8 // Add's buffer
 }
 
-// codes is how many there are; 0 is not used.
-const codes = 255
+// topCode is the largest code; 0 is not used.
+const topCode = 255
 
 // New returns an empty index.
-func New() *Postings { return &Postings{index: postings.New()} }
+func New() *Postings { return &Postings{index: postings.New[float32]()} }
 
 // Add stores a copy of vector under ord, which should be above those used
 // before (see postings.Index.Add). An empty vector is none.
@@ -36,15 +34,14 @@ func (p *Postings) Add(ord uint32, vector braid.SparseVector) {
 	p.raise(vector.Values)
 	p.codes = p.codes[:0]
 	for _, w := range vector.Values {
-		p.codes = append(p.codes, code(w, p.top))
+		p.codes = append(p.codes, p.code(w))
 	}
-	p.record = appendRecord(p.record[:0], vector)
-	p.index.Add(ord, vector.Indices, p.codes, p.record)
+	p.index.Add(ord, vector.Indices, p.codes, vector.Values)
 }
 
 // code returns the smallest code that stands for w or more: code c stands for
-// c/codes of top, which is no less than w.
-func code(w float32, top float64) uint8 { return uint8(math.Ceil(float64(w) / top * codes)) }
+// c/topCode of top, which is no less than w.
+func (p *Postings) code(w float32) uint8 { return uint8(math.Ceil(float64(w) / p.top * topCode)) }
 
 // raise makes top no less than any of values. A model's weights are of one size,
 // so that this happens for its first vectors only.
@@ -57,15 +54,10 @@ func (p *Postings) raise(values []float32) {
 		return
 	}
 	_, exponent := math.Frexp(highest)
-	top := math.Ldexp(1, exponent)
-	if p.top > 0 {
-		var table [256]uint8
-		for c := range table {
-			table[c] = uint8(math.Ceil(float64(c) * (p.top / top)))
-		}
-		p.index.Recode(&table)
+	p.top = math.Ldexp(1, exponent)
+	for window := range p.index.Windows() {
+		p.index.Recode(window, func(part postings.Part[float32], i int) uint8 { return p.code(part.Exact[i]) })
 	}
-	p.top = top
 }
 
 // Remove forgets the vector under ord, if there is one.
@@ -76,14 +68,14 @@ func (p *Postings) Remove(ord uint32) { p.index.Remove(ord) }
 func (p *Postings) Search(ctx context.Context, query braid.SparseVector, scan topk.Scan) ([]topk.Match, error) {
 	terms := make([]postings.Term, len(query.Indices))
 	for i, index := range query.Indices {
-		terms[i] = postings.Term{ID: index, Weight: float64(query.Values[i]) * p.top / codes}
+		terms[i] = postings.Term{ID: index, Weight: float64(query.Values[i]) * p.top / topCode}
 	}
-	return p.index.Search(ctx, postings.Query{
+	return p.index.Search(ctx, postings.Query[float32]{
 		Terms: terms,
-		Score: func(record []byte) float64 { return product(query, record) },
+		Share: func(term int, _ uint32, w float32) float64 { return float64(query.Values[term]) * float64(w) },
 	}, scan)
 }
 
-// MemoryBytes estimates what the index holds in memory: three bytes a posting,
-// and for the vector a byte or two an index and four a weight.
+// MemoryBytes estimates what the index holds in memory: seven bytes a posting,
+// and little else.
 func (p *Postings) MemoryBytes() int64 { return p.index.MemoryBytes() }

@@ -1,7 +1,6 @@
 package sparse
 
 import (
-	"encoding/binary"
 	"math"
 
 	"github.com/braid-search/braid/index/postings"
@@ -11,7 +10,7 @@ import (
 // Save writes the vectors. It only reads the index.
 func (p *Postings) Save(w *snapshot.Writer) {
 	w.Uint64(math.Float64bits(p.top))
-	p.index.Save(w)
+	p.index.Save(w, w.Float32s)
 }
 
 // Load reads what Save has written, an index whose ordinals are all below end.
@@ -23,32 +22,15 @@ func Load(r *snapshot.Reader, end uint64) (*Postings, error) {
 		r.Fail("the largest weight is given as %v, want a power of two", p.top)
 	}
 	var err error
-	p.index, err = postings.Load(r, end, p.decode)
+	p.index, err = postings.Load(r, end, r.Float32s, func(part postings.Part[float32], i int) (uint8, bool) {
+		w := part.Exact[i]
+		if !(w > 0) || float64(w) > p.top {
+			return 0, false
+		}
+		return p.code(w), true
+	})
 	if err != nil {
 		return nil, err
 	}
 	return p, nil
-}
-
-// decode is a postings.Decode.
-func (p *Postings) decode(record []byte, indices []uint32, codes []uint8) ([]uint32, []uint8, bool) {
-	n, at := binary.Uvarint(record)
-	if at <= 0 || n == 0 || n > uint64(len(record)-at)/5 { // a byte at least for an index, four for its weight
-		return nil, nil, false
-	}
-	weights := record[len(record)-4*int(n):]
-	record = record[:len(record)-len(weights)]
-	previous := uint64(0)
-	for i := range n {
-		distance, size := binary.Uvarint(record[at:])
-		index := previous + distance
-		w := math.Float32frombits(binary.LittleEndian.Uint32(weights[4*i:]))
-		if size <= 0 || i > 0 && distance == 0 || distance > math.MaxUint32 || index > math.MaxUint32 || !(w > 0) || float64(w) > p.top {
-			return nil, nil, false
-		}
-		at += size
-		previous = index
-		indices, codes = append(indices, uint32(index)), append(codes, code(w, p.top))
-	}
-	return indices, codes, at == len(record)
 }

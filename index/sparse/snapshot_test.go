@@ -92,67 +92,36 @@ func TestDamageIsSeen(t *testing.T) {
 	}
 }
 
-// TestSenselessContent changes what was saved and writes it with the right
-// checksums: it is refused, or finds nothing that is no vector.
-func TestSenselessContent(t *testing.T) {
-	random := rand.New(rand.NewPCG(11, 12))
-	p := sparse.New()
-	for ord := range uint32(4) {
-		p.Add(ord, vector(random, 1+random.IntN(6), 40))
-	}
-	saved := save(t, p)
-	refused := 0
-	const tries = 2000
-	for range tries {
-		r := snapshot.NewReader(bytes.NewReader(saved), int64(len(saved)), "test", 1)
-		top, windows, alive, pieces, records := r.Uint64(), r.Uint64(), r.Uint64s(), r.Uint64(), r.Uint8s()
-		if err := r.Close(); err != nil {
-			t.Fatal(err)
-		}
-		for range 1 + random.IntN(3) {
-			switch random.IntN(12) {
-			case 0:
-				top = random.Uint64()
-			case 1:
-				top = math.Float64bits(math.Ldexp(1, random.IntN(8)-4))
-			case 2:
-				alive[0] ^= 1 << random.IntN(6)
-			case 3:
-				records = records[:random.IntN(len(records))]
-				records = append(records, 0)
-			default:
-				records[random.IntN(len(records))] = byte(random.Uint32())
-			}
-		}
+// TestWeightsThatCannotBe writes indexes with the right checksums and weights
+// that no vector has, or that are above what the index says is the largest.
+func TestWeightsThatCannotBe(t *testing.T) {
+	write := func(top float64, weight float32) []byte {
 		var b bytes.Buffer
 		w := snapshot.NewWriter(&b, "test", 1)
-		w.Uint64(top)
-		w.Uint64(windows)
-		w.Uint64s(alive)
-		w.Uint64(pieces)
-		w.Uint8s(records)
+		w.Uint64(math.Float64bits(top))
+		w.Uint64(1)                   // a window
+		w.Uint64s([]uint64{1})        // of a document
+		w.Uint32s([]uint32{9})        // with a term
+		w.Uint32s([]uint32{1})        // that has a posting:
+		w.Uint16s([]uint16{0})        // the document
+		w.Float32s([]float32{weight}) // and its weight
 		if err := w.Close(); err != nil {
 			t.Fatal(err)
 		}
-		loaded, err := load(b.Bytes(), 64)
-		if err != nil {
-			if braid.CodeOf(err) != braid.Corrupt {
-				t.Fatalf("error %v, want %s", err, braid.Corrupt)
-			}
-			refused++
-			continue
-		}
-		got, err := loaded.Search(context.Background(), vector(random, 40, 40), topk.Scan{K: 100})
-		for _, m := range got {
-			if !(m.Score > 0) || math.IsInf(m.Score, 0) {
-				t.Fatalf("found %v", m)
-			}
-		}
-		if err != nil {
-			t.Fatal(err)
-		}
+		return b.Bytes()
 	}
-	if refused < tries/5 || refused > tries*4/5 {
-		t.Errorf("%d of %d refused: the test tries too much of one kind", refused, tries)
+	if _, err := load(write(2, 1.5), 1); err != nil {
+		t.Fatal(err)
+	}
+	for _, tc := range []struct {
+		top    float64
+		weight float32
+	}{
+		{2, 0}, {2, -1}, {2, 2.5}, {2, float32(math.NaN())}, {2, float32(math.Inf(1))},
+		{3, 1}, {0, 1}, {-2, 1}, {math.NaN(), 1}, {math.Inf(1), 1}, {math.Inf(1), float32(math.Inf(1))},
+	} {
+		if _, err := load(write(tc.top, tc.weight), 1); braid.CodeOf(err) != braid.Corrupt {
+			t.Errorf("largest %v, weight %v: error %v, want %s", tc.top, tc.weight, err, braid.Corrupt)
+		}
 	}
 }

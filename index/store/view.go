@@ -56,15 +56,26 @@ func (v *View) Close() error {
 // stops at its first error. It fails with braid.Corrupt when these are not the
 // documents of the last commit.
 func (v *View) Scan(ctx context.Context, yield func(index.Entry) error) error {
-	number := v.collection.Number
-	var found tally
-	err := scan(ctx, v.snapshot, documentKey(number, ""), documentKey(number+1, ""), func(key, value []byte) error {
-		found.add(key, value)
+	return v.scan(ctx, func(key, value []byte) error {
 		entry, err := decodeRecord(string(key[documentKeyPrefix:]), value)
 		if err != nil {
 			return err
 		}
 		return yield(entry)
+	})
+}
+
+// Verify reads all documents as Scan does, but for what is in them.
+func (v *View) Verify(ctx context.Context) error {
+	return v.scan(ctx, func(_, _ []byte) error { return nil })
+}
+
+func (v *View) scan(ctx context.Context, yield func(key, value []byte) error) error {
+	number := v.collection.Number
+	var found tally
+	err := scan(ctx, v.snapshot, documentKey(number, ""), documentKey(number+1, ""), func(key, value []byte) error {
+		found.add(key, value)
+		return yield(key, value)
 	})
 	if err == nil && found != v.tally {
 		err = braid.Errorf(braid.Corrupt, "it holds %d documents that are not the %d of its last write: a file of the database is missing or lost its end", found.count, v.tally.count)

@@ -115,3 +115,34 @@ func DotInt8Block(query, matrix []int8, out []int32) {
 		out[i] = dotInt8(&query[0], &matrix[i*dim], dim)
 	}
 }
+
+// DotInt8Rows is DotRows for int8, as exact as DotInt8.
+func DotInt8Rows(query []int8, blocks [][]int8, shift uint, rows []uint32, out []int32) {
+	dim := len(query)
+	if dim == 0 || len(rows) == 0 {
+		clear(out[:len(rows)])
+		return
+	}
+	_ = out[len(rows)-1]
+	row := func(r uint32) *int8 {
+		at := int(r&(1<<shift-1)) * dim
+		block := blocks[r>>shift]
+		_ = block[at+dim-1]
+		return &block[at]
+	}
+	var four [4]int32
+	for _, r := range rows {
+		prefetch(unsafe.Pointer(row(r)), dim)
+	}
+	for len(rows) >= 4 {
+		dot4Int8(&query[0], row(rows[0]), row(rows[1]), row(rows[2]), row(rows[3]), dim, &four)
+		copy(out, four[:])
+		out, rows = out[4:], rows[4:]
+	}
+	for i, r := range rows {
+		out[i] = dotInt8(&query[0], row(r), dim)
+	}
+}
+
+// Prefetch asks for the links.
+func Prefetch(p *uint32, n int) { prefetch(unsafe.Pointer(p), n) }

@@ -1,0 +1,103 @@
+package postings
+
+import (
+	"math"
+	"math/bits"
+)
+
+// view is a window with its sums added up.
+type view struct {
+	sums    []uint32
+	first   uint32 // ordinal of sums[0]
+	allowed bitset // nil: all with a sum above 0
+	few     bool   // only few are allowed
+}
+
+// above calls found, in ascending order, with the offset of each document that
+// may be found and has a sum in [from, to). from is above 0 and to above from;
+// both are at most twice sumUnits, as sums are.
+func (v view) above(from, to uint32, found func(offset, sum uint32)) {
+	if v.few {
+		for offset := range v.allowed.all {
+			if sum := v.sums[offset]; sum >= from && sum < to {
+				found(offset, sum)
+			}
+		}
+		return
+	}
+	for at, mask := firstRun(v.sums, 0, from); mask != 0; at, mask = firstRun(v.sums, at+run, from) {
+		for ; mask != 0; mask &= mask - 1 {
+			offset := uint32(at + bits.TrailingZeros32(mask))
+			if sum := v.sums[offset]; sum < to && (v.allowed == nil || v.allowed.has(offset)) {
+				found(offset, sum)
+			}
+		}
+	}
+}
+
+// A run is 32 sums from a multiple of 32 on, at the end of a window fewer.
+const run = 32
+
+// kth returns a sum, above 0, that at least k documents reach, if there are so
+// many with any, and few more than k. Sums are counted by size, to 1 in 64.
+func (v view) kth(k int) uint32 {
+	var counts [sizes]uint32
+	if v.allowed != nil {
+		for at := range v.allowed.all {
+			counts[size(v.sums[at])]++
+		}
+		return kthSize(&counts, k)
+	}
+	// Of several sums that follow each other the highest will do, as long as few
+	// of the k best share their place with another: with groups times k places for
+	// k sums, one in twice groups does.
+	const groups = 4
+	sums := v.sums
+	switch {
+	case len(sums) > groups*32*k:
+		for ; len(sums) >= 32; sums = sums[32:] {
+			s := (*[32]uint32)(sums)
+			counts[size(max(highest(s[0:8]), highest(s[8:16]), highest(s[16:24]), highest(s[24:32])))]++
+		}
+	case len(sums) > groups*8*k:
+		for ; len(sums) >= 8; sums = sums[8:] {
+			counts[size(highest(sums))]++
+		}
+	}
+	for _, sum := range sums {
+		counts[size(sum)]++
+	}
+	return kthSize(&counts, k)
+}
+
+// highest is the highest of the first eight.
+func highest(sums []uint32) uint32 {
+	s := (*[8]uint32)(sums)
+	return max(s[0], s[1], s[2], s[3], s[4], s[5], s[6], s[7])
+}
+
+// kthSize returns the least sum of the size that the k-th largest of those
+// counted has, or 1 if there are fewer.
+func kthSize(counts *[sizes]uint32, k int) uint32 {
+	n := 0
+	for s := uint32(sizes - 1); s > 0; s-- {
+		n += int(counts[s])
+		if n >= k {
+			return uint32(math.Float32frombits((s + size1) << sizeShift))
+		}
+	}
+	return 1
+}
+
+// The size of a sum is its logarithm, roughly: the upper bits of its floating
+// point form.
+const (
+	sizeShift = 23 - 6
+	size1     = 127<<(23-sizeShift) - 1 // of a sum of 1, before it is made 1
+	sizes     = 33 << (23 - sizeShift)  // of sums up to twice sumUnits, and more
+)
+
+// size is 0 of 0, and grows with sum.
+func size(sum uint32) uint32 {
+	return max(math.Float32bits(float32(sum))>>sizeShift, size1) - size1
+}

@@ -123,9 +123,6 @@ func (w *window[E]) all(yield func(uint32, list[E]) bool) {
 	}
 }
 
-// postings returns how many there are, those of dead documents included.
-func (w *window[E]) postings() int { return len(w.offsets) + w.freshCount }
-
 func (w *window[E]) memoryBytes() int64 {
 	const listBytes = 72
 	posting := int64(3 + unsafe.Sizeof(*new(E)))

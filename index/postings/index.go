@@ -41,8 +41,8 @@ func (x *Index[E]) Has(ord uint32) bool {
 	return number < len(x.windows) && x.windows[number] != nil && x.windows[number].alive.has(offset)
 }
 
-// Add stores a document: its terms, each once and in any order, and the code and
-// the exact posting of each. Nothing is kept of the slices.
+// Add stores a document: its terms, each once and in any order, and the code,
+// above 0, and the exact posting of each. Nothing is kept of the slices.
 //
 // Ordinals should be dense, and ascend from call to call. One that has been
 // used before stands for the new document from now on; for that its whole

@@ -17,10 +17,11 @@ type coded struct {
 
 // add inserts a posting for a document that the list does not have.
 func (l *list[E]) add(offset uint16, code uint8, exact E) {
-	at := len(l.offsets)
-	if at > 0 && l.offsets[at-1] > offset { // documents mostly come in order
-		at, _ = slices.BinarySearch(l.offsets, offset)
+	if last := len(l.offsets) - 1; last < 0 || l.offsets[last] < offset { // documents mostly come in order
+		l.offsets, l.codes, l.exact = append(l.offsets, offset), append(l.codes, code), append(l.exact, exact)
+		return
 	}
+	at, _ := slices.BinarySearch(l.offsets, offset)
 	l.offsets = slices.Insert(l.offsets, at, offset)
 	l.codes = slices.Insert(l.codes, at, code)
 	l.exact = slices.Insert(l.exact, at, exact)

@@ -1,0 +1,156 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strconv"
+	"strings"
+	"syscall"
+
+	"github.com/braid-search/braid"
+	"github.com/braid-search/braid/inference"
+)
+
+const (
+	partSparse  = "sparse"
+	partLexical = "lexical"
+	sparseModel = "splade-tiny"
+)
+
+// collections hold the passages and queries.
+var collections = []string{"scifact", "nq-utd", "cppdocs-errors", "rustsec-ids"}
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	err := run(ctx, os.Args[1:], os.Stderr)
+	stop()
+	switch {
+	case errors.Is(err, flag.ErrHelp):
+	case err != nil:
+		fmt.Fprintln(os.Stderr, "bench/retrieval:", err)
+		os.Exit(1)
+	}
+}
+
+// bench is a run of the program.
+type bench struct {
+	root   string
+	data   string // folder of the collections
+	parts  []string
+	sizes  []int // numbers of passages
+	rounds int
+	mixer  *mixer
+	stderr io.Writer
+}
+
+// run is the whole program.
+func run(ctx context.Context, args []string, stderr io.Writer) error {
+	b := &bench{root: ".", parts: []string{partSparse, partLexical}, sizes: []int{1_000, 10_000, 100_000, 1_000_000}, stderr: stderr}
+	prepare := len(args) > 0 && args[0] == "prepare"
+	if prepare {
+		args = args[1:]
+	}
+	flags := flag.NewFlagSet("retrieval", flag.ContinueOnError)
+	flags.SetOutput(stderr)
+	out := flags.String("out", "", "report to make, or to put what is measured into: OUT.json and OUT.md")
+	flags.StringVar(&b.data, "data", filepath.Join("..", "shared", "data"), "folder of the test collections")
+	flags.IntVar(&b.rounds, "rounds", 3, "counted runs of all queries")
+	flags.Func("parts", "what to measure, by comma (default sparse,lexical)", func(list string) error {
+		b.parts = strings.Split(list, ",")
+		for _, part := range b.parts {
+			if part != partSparse && part != partLexical {
+				return fmt.Errorf("%q is neither %s nor %s", part, partSparse, partLexical)
+			}
+		}
+		return nil
+	})
+	flags.Func("sizes", "numbers of passages, by comma (default 1000,10000,100000,1000000)", func(list string) error {
+		b.sizes = nil
+		for text := range strings.SplitSeq(list, ",") {
+			n, err := strconv.Atoi(text)
+			if err != nil || n < 1 || n > 10_000_000 {
+				return fmt.Errorf("%q is not a number of passages from 1 to 10,000,000", text)
+			}
+			b.sizes = append(b.sizes, n)
+		}
+		return nil
+	})
+	if err := flags.Parse(args); err != nil {
+		return err
+	}
+	if flags.NArg() > 0 || !prepare && *out == "" || b.rounds < 1 {
+		return braid.Errorf(braid.InvalidArgument, "want prepare, or -out and at least one round: see -help")
+	}
+	if err := b.read(ctx); err != nil {
+		return err
+	}
+	for _, n := range b.sizes {
+		if err := b.prepare(ctx, n); err != nil {
+			return err
+		}
+	}
+	if prepare {
+		return nil
+	}
+	report, err := readReport(*out)
+	if err != nil {
+		return err
+	}
+	for _, n := range b.sizes {
+		for _, part := range b.parts {
+			if err := b.measure(ctx, part, n, report); err != nil {
+				return err
+			}
+		}
+	}
+	return report.write(ctx, b, *out)
+}
+
+// read reads the collections.
+func (b *bench) read(ctx context.Context) error {
+	library, err := inference.FindLibrary(filepath.Join(b.root, ".local", "lib"))
+	if err != nil {
+		return err
+	}
+	e := encoder{library: library, models: filepath.Join(b.root, ".local", "models"), model: sparseModel, folder: b.scratch(), log: b.log}
+	var sets []*set
+	for _, name := range collections {
+		s, err := e.read(ctx, filepath.Join(b.data, name))
+		if err != nil {
+			return err
+		}
+		sets = append(sets, s)
+	}
+	b.mixer = newMixer(sets)
+	return nil
+}
+
+func (b *bench) scratch() string { return filepath.Join(b.root, ".local", "bench", "retrieval") }
+
+func (b *bench) log(format string, args ...any) { fmt.Fprintf(b.stderr, format+"\n", args...) }
+
+// measure measures one part at one size, on one core.
+func (b *bench) measure(ctx context.Context, part string, n int, r *report) error {
+	b.log("%d passages: %s", n, part)
+	r.Index = slices.DeleteFunc(r.Index, func(i indexRow) bool { return i.Part == part && i.Passages == n })
+	r.Searches = slices.DeleteFunc(r.Searches, func(s searchRow) bool { return s.Part == part && s.Passages == n })
+	if part == partSparse {
+		return b.measureSparse(ctx, n, r)
+	}
+	r.Peers = slices.DeleteFunc(r.Peers, func(p peerRow) bool { return p.Passages == n })
+	return b.measureLexical(ctx, n, r)
+}
+
+// oneCore makes the process use one, until restore is called.
+func oneCore() (restore func()) {
+	cores := runtime.GOMAXPROCS(1)
+	return func() { runtime.GOMAXPROCS(cores) }
+}

@@ -14,25 +14,25 @@ func TestChurn(t *testing.T) {
 	for _, how := range []string{"by chance", "oldest first"} {
 		t.Run(how, func(t *testing.T) {
 			w := newWorld(t, 3)
-			w.grow(4400)
+			w.grow(2400)
 			for round := range 2 {
 				ords := w.live()
 				if how == "by chance" {
 					w.random.Shuffle(len(ords), func(i, j int) { ords[i], ords[j] = ords[j], ords[i] })
 				}
-				for _, ord := range ords[:2200] {
+				for _, ord := range ords[:1200] {
 					w.remove(ord)
 				}
-				if got, want := w.graph.Removed(), 2200; got != want {
+				if got, want := w.graph.Removed(), 1200; got != want {
 					t.Fatalf("%d removed, want %d", got, want)
 				}
 				if round%2 == 0 {
 					w.mustRecall(fmt.Sprintf("round %d, half removed", round))
 					w.vacuum()
 					w.mustRecall(fmt.Sprintf("round %d, vacuumed", round))
-					w.grow(2200)
+					w.grow(1200)
 				} else {
-					w.grow(2200)
+					w.grow(1200)
 					w.mustRecall(fmt.Sprintf("round %d, replaced", round))
 					w.vacuum()
 				}

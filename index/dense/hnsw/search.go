@@ -58,17 +58,20 @@ func (g *Graph) Search(ctx context.Context, query []float32, scan topk.Scan, ef 
 	if there > 0 && there > rowsPerStep*ef*all/there && entry != 0 && s.walk(ctx, query, entry, ef, there) {
 		c := topk.NewCollector(scan)
 		if s.offer(query, c) >= min(scan.K, there) {
-			return c.Matches(), s.stats, stopped(ctx)
+			return c.Matches(), s.stats, nil
 		}
 	}
 	c := topk.NewCollector(scan)
-	s.scan(ctx, query, c)
-	return c.Matches(), s.stats, stopped(ctx)
+	if err := s.scan(ctx, query, c); err != nil {
+		return nil, s.stats, err
+	}
+	return c.Matches(), s.stats, nil
 }
 
+// stopped tells that ctx has ended, as one of braid's errors.
 func stopped(ctx context.Context) error {
 	if err := ctx.Err(); err != nil {
-		return braid.Errorf(braid.CodeOf(err), "graph search: %w", err)
+		return braid.Errorf(braid.CodeOf(err), "graph of vectors: %w", err)
 	}
 	return nil
 }
@@ -90,8 +93,8 @@ func (s *searcher) restrict(allowed []uint64) int {
 }
 
 // walk fills the results with the ef best nodes that a way through the graph
-// finds. It gives up, and reports false, once it has cost twice a scan: those
-// that may be returned lie elsewhere.
+// finds. It gives up, and reports false, when ctx ends and once it has cost twice
+// a scan: those that may be returned lie elsewhere.
 func (s *searcher) walk(ctx context.Context, query []float32, entry uint64, ef, there int) (ok bool) {
 	s.aim(query)
 	from := s.descend(s.start(entry), int(entry>>32), 0)
@@ -140,11 +143,11 @@ func (s *searcher) offerBatch(query []float32, c *topk.Collector) {
 }
 
 // scan compares the query with every vector that may be returned.
-func (s *searcher) scan(ctx context.Context, query []float32, c *topk.Collector) {
+func (s *searcher) scan(ctx context.Context, query []float32, c *topk.Collector) error {
 	s.stats.Scanned = true
 	for i, seg := range s.segments {
-		if ctx.Err() != nil {
-			return
+		if err := stopped(ctx); err != nil {
+			return err
 		}
 		s.batch = s.batch[:0]
 		first := i << s.shift
@@ -163,4 +166,5 @@ func (s *searcher) scan(ctx context.Context, query []float32, c *topk.Collector)
 		}
 		s.offerBatch(query, c)
 	}
+	return nil
 }

@@ -167,7 +167,7 @@ func (s *searcher) around(layer, ef int, more func() bool) {
 				continue
 			}
 			s.candidates.push(c)
-			simd.Prefetch(&s.links(n, layer)[0], 128)
+			simd.Prefetch(s.links(n, layer))
 			s.keep(c, ef)
 		}
 	}

@@ -28,8 +28,8 @@ func (g *Graph) Vacuum(ctx context.Context) error {
 	s := g.searcher()
 	defer g.release(s)
 	for i, segment := range s.segments {
-		if ctx.Err() != nil {
-			return stopped(ctx)
+		if err := stopped(ctx); err != nil {
+			return err
 		}
 		for row := range g.rows() {
 			if node := uint32(i)<<g.shift + row; has(segment.linked, row) && !condemned.has(node) {

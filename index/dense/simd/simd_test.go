@@ -48,11 +48,16 @@ func TestRowsEqualSinglePairs(t *testing.T) {
 				}
 			}
 			bytes, small := int8s(random, rows*dim), int8s(random, dim)
-			products := make([]int32, rows)
+			var byteBlocks [][]int8
+			for from := 0; from < rows; from += 1 << shift {
+				byteBlocks = append(byteBlocks, bytes[from*dim:min(rows, from+1<<shift)*dim])
+			}
+			products, picked := make([]int32, rows), make([]int32, rows)
 			simd.DotInt8Block(small, bytes, products)
-			for r, got := range products {
-				if want := simd.DotInt8(small, bytes[r*dim:]); got != want {
-					t.Fatalf("dim %d, row %d of %d: %d in a block, %d alone", dim, r, rows, got, want)
+			simd.DotInt8Rows(small, byteBlocks, shift, chosen, picked)
+			for i, r := range chosen {
+				if want := simd.DotInt8(small, bytes[int(r)*dim:]); products[r] != want || picked[i] != want {
+					t.Fatalf("dim %d, row %d of %d: %d in a block, %d gathered, %d alone", dim, r, rows, products[r], picked[i], want)
 				}
 			}
 		}
@@ -72,6 +77,7 @@ func TestShortRowsPanic(t *testing.T) {
 		"DotRows, row":     func() { simd.DotRows(long, [][]float32{make([]float32, 16)}, 31, []uint32{2}, make([]float32, 1)) },
 		"DotRows, partial": func() { simd.DotRows(long, [][]float32{make([]float32, 15)}, 31, []uint32{1}, make([]float32, 1)) },
 		"DotRows, block":   func() { simd.DotRows(long, [][]float32{make([]float32, 16)}, 1, []uint32{2}, make([]float32, 1)) },
+		"DotInt8Rows":      func() { simd.DotInt8Rows(bytes, [][]int8{bytes[:7]}, 31, []uint32{0}, make([]int32, 1)) },
 		"DotRows, out":     func() { simd.DotRows(long, [][]float32{make([]float32, 16)}, 1, []uint32{0, 1}, make([]float32, 1)) },
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -179,6 +185,9 @@ func BenchmarkDot(b *testing.B) {
 		run("random/Dot", one(simd.Dot))
 		run("random/DotRows", func(at int) {
 			simd.DotRows(query, [][]float32{flat}, 31, order[at%len(order):][:batch], out)
+		})
+		run("random/DotInt8Rows", func(at int) {
+			simd.DotInt8Rows(query8, [][]int8{flat8}, 31, order[at%len(order):][:batch], out8)
 		})
 		run("in-order/vek32.Dot", func(at int) {
 			for i := range out {

@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"runtime"
 	"strconv"
+	"sync"
 	"time"
 
 	"github.com/braid-search/braid/index/lexical"
@@ -119,38 +120,27 @@ func (b *bench) prepareLexical(n int) (built, error) {
 	return a.built(n, len(terms.terms), size), err
 }
 
-// ordered yields make(0) to make(n-1), computed on all cores a little ahead.
+// ordered yields make_(0) to make_(n-1). Many are made at a time, on all cores,
+// and yielded when all of them are done, so that what the caller does with them
+// can be timed.
 func ordered[T any](n int, make_ func(int) T) func(func(int, T) bool) {
-	const chunk = 256
+	const chunk = 4096
 	return func(yield func(int, T) bool) {
-		queue := make(chan chan []T, 2*runtime.GOMAXPROCS(0))
-		stop := make(chan struct{})
-		defer close(stop)
-		go func() {
-			defer close(queue)
-			for first := 0; first < n; first += chunk {
-				done := make(chan []T, 1)
-				select {
-				case queue <- done:
-				case <-stop:
-					return
-				}
-				go func() {
-					var values []T
-					for i := first; i < min(first+chunk, n); i++ {
-						values = append(values, make_(i))
+		for first := 0; first < n; first += chunk {
+			values := make([]T, min(chunk, n-first))
+			var wg sync.WaitGroup
+			for core := range runtime.GOMAXPROCS(0) {
+				wg.Go(func() {
+					for i := core; i < len(values); i += runtime.GOMAXPROCS(0) {
+						values[i] = make_(first + i)
 					}
-					done <- values
-				}()
+				})
 			}
-		}()
-		i := 0
-		for done := range queue {
-			for _, v := range <-done {
-				if !yield(i, v) {
+			wg.Wait()
+			for i, v := range values {
+				if !yield(first+i, v) {
 					return
 				}
-				i++
 			}
 		}
 	}

@@ -34,6 +34,14 @@ func (b bitset) all(yield func(uint32) bool) {
 	}
 }
 
+// appendTo appends the offsets, below 1<<16, in ascending order.
+func (b bitset) appendTo(offsets []uint16) []uint16 {
+	for offset := range b.all {
+		offsets = append(offsets, uint16(offset))
+	}
+	return offsets
+}
+
 // length is one more than the largest offset, or 0.
 func (b bitset) length() int {
 	for i, word := range slices.Backward(b) {

@@ -40,20 +40,13 @@ const (
 	// margin is more than floating-point numbers lose on the way from a score to
 	// the units of its bound.
 	margin = 1e-9
-	// pendingShare times K is how many documents wait to have their scores
-	// computed before a search stops to do so, and leastPending the least.
-	pendingShare = 4
-	leastPending = 1024
-	// settleShare of K is how many scores are computed before the one that is
-	// needed is looked at again, and leastSettle the least.
-	settleShare = 2
-	leastSettle = 16
-	// lookCost is about what it takes to find a document in a list, if passing
-	// over a posting is 1.
+	// lookCost is about what it takes to find a document in a list that was read
+	// just now, if passing over a posting is 1, and coldCost in one that was not.
 	lookCost = 32
-	// A filter that allows fewer than one document in sparseShare is asked for
-	// its members, not about each document with a high sum.
-	sparseShare = 8
+	coldCost = 400
+	// When the documents in question are fewer than one in fewShare, they are
+	// looked at one by one.
+	fewShare = 16
 )
 
 // scratch is the memory of one search. Between searches all sums and places are
@@ -62,9 +55,8 @@ type scratch struct {
 	sums    [1 << windowBits]uint32
 	places  [1 << windowBits]uint16
 	allowed [1 << windowBits / 64]uint64
-	pending []uint64 // the sum in the upper half, the ordinal in the lower
-	ords    []uint32
-	offsets []uint16 // in one window
+	members []uint16
+	offsets []uint16
 	scores  []float64
 	found   []found
 }
@@ -79,7 +71,8 @@ type search[E any] struct {
 	scan  topk.Scan
 	query Query[E]
 	best  *topk.Collector
-	scale float64 // from scores to the units of sums
+	scale float64   // from scores to the units of sums
+	lists []list[E] // of the window at hand: two for each term
 }
 
 // Search returns the best documents that hold a term of q and are in
@@ -100,7 +93,6 @@ func (x *Index[E]) Search(ctx context.Context, q Query[E], scan topk.Scan) ([]to
 	} else {
 		s.weigh()
 	}
-	s.pending = s.pending[:0]
 	for number, w := range x.windows {
 		if w == nil || w.live == 0 {
 			continue
@@ -108,13 +100,21 @@ func (x *Index[E]) Search(ctx context.Context, q Query[E], scan topk.Scan) ([]to
 		if err := ctx.Err(); err != nil {
 			return nil, ended(err)
 		}
+		s.find(w)
 		visit(number, w)
 	}
-	s.settle()
 	return s.best.Matches(), nil
 }
 
 func ended(err error) error { return braid.Errorf(braid.CodeOf(err), "search postings: %w", err) }
+
+// find finds the lists of the query's terms in w.
+func (s *search[E]) find(w *window[E]) {
+	s.lists = s.lists[:0]
+	for _, t := range s.query.Terms {
+		s.lists = append(s.lists, w.of(t.ID), w.freshOf(t.ID))
+	}
+}
 
 // fewer reports whether looking up every allowed document takes less than
 // adding up the postings of all.
@@ -127,14 +127,21 @@ func (s *search[E]) fewer() bool {
 	}
 	matching := 0
 	for _, w := range s.x.windows {
-		if w == nil {
-			continue
-		}
-		for _, t := range s.query.Terms {
-			matching += len(w.of(t.ID).offsets) + len(w.freshOf(t.ID).offsets)
+		if w != nil {
+			s.find(w)
+			matching += s.matching()
 		}
 	}
-	return s.scan.Allowed.Len()*len(s.query.Terms)*lookCost < matching+s.x.live
+	return s.scan.Allowed.Len()*len(s.query.Terms)*coldCost < matching+s.x.live
+}
+
+// matching returns the number of postings in the window at hand.
+func (s *search[E]) matching() int {
+	n := 0
+	for _, l := range s.lists {
+		n += len(l.offsets)
+	}
+	return n
 }
 
 // readWindow computes the score of every allowed document of w.
@@ -143,11 +150,8 @@ func (s *search[E]) readWindow(number int, w *window[E]) {
 	if s.scan.Allowed != nil {
 		alive, _ = s.intersect(number, w)
 	}
-	s.offsets = s.offsets[:0]
-	for offset := range alive.all {
-		s.offsets = append(s.offsets, uint16(offset))
-	}
-	s.compute(number, w)
+	s.offsets = alive.appendTo(s.offsets[:0])
+	s.compute(number)
 }
 
 // intersect returns the live documents of w that may be found, in scratch, and
@@ -192,135 +196,121 @@ func (s *search[E]) needed() uint32 {
 	return uint32(floor)
 }
 
-// searchWindow adds up the bounds of a window's documents and notes those that
-// can be among the best.
+// searchWindow adds up the bounds of a window's documents and computes the scores
+// of those that can be among the best.
 func (s *search[E]) searchWindow(number int, w *window[E]) {
-	v := view{sums: s.sums[:w.size], first: uint32(number) << s.x.bits}
+	matching := s.matching()
+	if matching == 0 {
+		return
+	}
+	v := view{sums: s.sums[:w.size]}
 	if s.scan.Allowed != nil {
 		allowed, n := s.intersect(number, w)
 		if n == 0 {
 			return
 		}
-		v.allowed, v.few = allowed, n < w.live/sparseShare
+		v.allowed = allowed
+		if n < w.size/fewShare {
+			s.members = allowed.appendTo(s.members[:0])
+			v.listed, v.members = true, s.members
+		}
 	} else if w.gone > 0 {
 		v.allowed = w.alive
 	}
-	s.addUp(number, w)
+	s.addUp(number)
+	few := matching < w.size/fewShare
+	if few && !v.listed {
+		s.members = s.touched(v)
+		v.listed, v.members = true, s.members
+	}
 	from, to := s.needed(), uint32(2*sumUnits)
 	if from == 1 {
 		// Nothing is known yet of the score that is needed. The documents with
 		// the K highest sums tell.
 		from = v.kth(s.scan.K)
-		s.offsets = s.offsets[:0]
-		v.above(from, to, func(offset, _ uint32) { s.offsets = append(s.offsets, uint16(offset)) })
-		s.compute(number, w)
+		s.offsets = v.above(s.offsets[:0], from, to)
+		s.compute(number)
 		from, to = s.needed(), from
 	}
 	if from < to {
-		s.note(v, from, to)
+		s.offsets = v.above(s.offsets[:0], from, to)
+		s.compute(number)
 	}
-	if len(s.pending) > max(leastPending, pendingShare*s.scan.K) {
-		s.settle()
+	if !few {
+		clear(v.sums)
+		return
 	}
-	clear(v.sums)
+	for _, l := range s.lists {
+		for _, offset := range l.offsets {
+			v.sums[offset] = 0
+		}
+	}
 }
 
-// addUp adds the bounds of all postings in w of the query's terms to sums.
-func (s *search[E]) addUp(number int, w *window[E]) {
-	unit := s.factor(number) * s.scale
-	// One list behind, since each is told what comes next.
-	var at coded
-	var step uint32
-	visit := func(l coded, next uint32) {
-		if len(l.offsets) == 0 {
-			return
+// touched returns the documents that may be found and have a sum.
+func (s *search[E]) touched(v view) []uint16 {
+	const seen = 2 * sumUnits // no sum has this bit
+	members := s.members[:0]
+	for _, l := range s.lists {
+		for _, offset := range l.offsets {
+			if v.sums[offset]&seen != 0 {
+				continue
+			}
+			v.sums[offset] |= seen
+			if v.allowed == nil || v.allowed.has(uint32(offset)) {
+				members = append(members, offset)
+			}
 		}
-		addSteps(&s.sums, at, l, step)
-		at, step = l, next
 	}
-	for _, t := range s.query.Terms {
+	for _, offset := range members {
+		v.sums[offset] &^= seen
+	}
+	return members
+}
+
+// addUp adds the bounds of the postings at hand to sums.
+func (s *search[E]) addUp(number int) {
+	unit := s.factor(number) * s.scale
+	for i, l := range s.lists {
 		// Rounded up, to 1 at least: a sum of 0 is that of a document without any
 		// term of the query.
-		step := uint32(max(math.Ceil(t.Weight*unit), 1))
-		visit(w.of(t.ID).coded, step)
-		visit(w.freshOf(t.ID).coded, step)
-	}
-	addSteps(&s.sums, at, coded{}, step)
-}
-
-// note puts the documents with a sum in [from, to) on the list of those whose
-// scores are to be computed.
-func (s *search[E]) note(v view, from, to uint32) {
-	v.above(from, to, func(offset, sum uint32) {
-		s.pending = append(s.pending, uint64(sum)<<32|uint64(v.first+offset))
-	})
-}
-
-// settle computes the scores of the documents noted, some of those with the
-// highest sums at a time, until no other can be among the best.
-func (s *search[E]) settle() {
-	slices.Sort(s.pending)
-	some := max(leastSettle, s.scan.K/settleShare)
-	for len(s.pending) > 0 {
-		needed := s.needed()
-		from := len(s.pending)
-		for from > 0 && len(s.pending)-from < some && uint32(s.pending[from-1]>>32) >= needed {
-			from--
+		step := uint32(max(math.Ceil(s.query.Terms[i/2].Weight*unit), 1))
+		then := coded{}
+		for _, next := range s.lists[i+1:] {
+			if len(next.offsets) > 0 {
+				then = next.coded
+				break
+			}
 		}
-		if from == len(s.pending) {
-			break
-		}
-		s.ords = s.ords[:0]
-		for _, p := range s.pending[from:] {
-			s.ords = append(s.ords, uint32(p))
-		}
-		s.pending = s.pending[:from]
-		s.computeAll()
-	}
-	s.pending = s.pending[:0]
-}
-
-// computeAll computes the scores of the documents s.ords, window by window.
-func (s *search[E]) computeAll() {
-	slices.Sort(s.ords)
-	for at := 0; at < len(s.ords); {
-		number := s.x.Window(s.ords[at])
-		s.offsets = s.offsets[:0]
-		for ; at < len(s.ords) && s.x.Window(s.ords[at]) == number; at++ {
-			_, offset := s.x.split(s.ords[at])
-			s.offsets = append(s.offsets, uint16(offset))
-		}
-		s.compute(number, s.x.windows[number])
+		addSteps(&s.sums, l.coded, then, step)
 	}
 }
 
-// compute computes the scores of the documents of w at s.offsets, which ascend,
-// and offers them.
-func (s *search[E]) compute(number int, w *window[E]) {
+// compute computes the scores of the documents of the window at hand at
+// s.offsets, and offers them.
+func (s *search[E]) compute(number int) {
 	// Places are counted from 1, so that a full window has one too many.
 	for offsets := range slices.Chunk(s.offsets, 1<<(windowBits-1)) {
-		s.computeSome(offsets, w, uint32(number)<<s.x.bits)
+		s.computeSome(offsets, uint32(number)<<s.x.bits)
 	}
 }
 
-func (s *search[E]) computeSome(offsets []uint16, w *window[E], first uint32) {
+func (s *search[E]) computeSome(offsets []uint16, first uint32) {
 	s.scores = slices.Grow(s.scores[:0], len(offsets))[:len(offsets)]
 	clear(s.scores)
 	placed := false
-	for i, t := range s.query.Terms {
-		for _, l := range [2]list[E]{w.of(t.ID), w.freshOf(t.ID)} {
-			if len(l.offsets) > lookCost*len(offsets) {
-				s.lookUp(i, l, offsets, first)
-				continue
-			}
-			if !placed {
-				placed = true
-				for place, offset := range offsets {
-					s.places[offset] = uint16(place + 1)
-				}
-			}
-			s.passOver(i, l, first)
+	for i, l := range s.lists {
+		if len(l.offsets) > lookCost*len(offsets) {
+			s.lookUp(i/2, l, offsets, first)
+			continue
 		}
+		if !placed {
+			placed = true
+			for place, offset := range offsets {
+				s.places[offset] = uint16(place + 1)
+			}
+		}
+		s.passOver(i/2, l, first)
 	}
 	if placed {
 		for _, offset := range offsets {

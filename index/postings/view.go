@@ -8,31 +8,33 @@ import (
 // view is a window with its sums added up.
 type view struct {
 	sums    []uint32
-	first   uint32 // ordinal of sums[0]
-	allowed bitset // nil: all with a sum above 0
-	few     bool   // only few are allowed
+	allowed bitset // the documents that may be found; nil for all with a sum above 0
+	// members are all of them, or all of them with a sum, when they are few and so
+	// listed.
+	listed  bool
+	members []uint16
 }
 
-// above calls found, in ascending order, with the offset of each document that
-// may be found and has a sum in [from, to). from is above 0 and to above from;
-// both are at most twice sumUnits, as sums are.
-func (v view) above(from, to uint32, found func(offset, sum uint32)) {
-	if v.few {
-		for offset := range v.allowed.all {
+// above appends the offsets of the documents that may be found and have a sum in
+// [from, to). from is above 0, and to at most twice sumUnits.
+func (v view) above(offsets []uint16, from, to uint32) []uint16 {
+	if v.listed {
+		for _, offset := range v.members {
 			if sum := v.sums[offset]; sum >= from && sum < to {
-				found(offset, sum)
+				offsets = append(offsets, offset)
 			}
 		}
-		return
+		return offsets
 	}
 	for at, mask := firstRun(v.sums, 0, from); mask != 0; at, mask = firstRun(v.sums, at+run, from) {
 		for ; mask != 0; mask &= mask - 1 {
 			offset := uint32(at + bits.TrailingZeros32(mask))
-			if sum := v.sums[offset]; sum < to && (v.allowed == nil || v.allowed.has(offset)) {
-				found(offset, sum)
+			if v.sums[offset] < to && (v.allowed == nil || v.allowed.has(offset)) {
+				offsets = append(offsets, uint16(offset))
 			}
 		}
 	}
+	return offsets
 }
 
 // A run is 32 sums from a multiple of 32 on, at the end of a window fewer.
@@ -42,9 +44,15 @@ const run = 32
 // many with any, and few more than k. Sums are counted by size, to 1 in 64.
 func (v view) kth(k int) uint32 {
 	var counts [sizes]uint32
-	if v.allowed != nil {
-		for at := range v.allowed.all {
-			counts[size(v.sums[at])]++
+	switch {
+	case v.listed:
+		for _, offset := range v.members {
+			counts[size(v.sums[offset])]++
+		}
+		return kthSize(&counts, k)
+	case v.allowed != nil:
+		for offset := range v.allowed.all {
+			counts[size(v.sums[offset])]++
 		}
 		return kthSize(&counts, k)
 	}

@@ -1,0 +1,157 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/binary"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/braid-search/braid"
+	"github.com/braid-search/braid/index/topk"
+)
+
+func TestMixTakesHalfOfEach(t *testing.T) {
+	random := rand.New(rand.NewPCG(1, 2))
+	var a, b braid.SparseVector
+	for i := range uint32(3000) {
+		if i%3 != 1 {
+			a.Indices, a.Values = append(a.Indices, i), append(a.Values, 1)
+		}
+		if i%3 != 0 {
+			b.Indices, b.Values = append(b.Indices, i), append(b.Values, 2)
+		}
+	}
+	v := mix(random, a, b)
+	if err := v.Validate(); err != nil {
+		t.Fatal(err)
+	}
+	var counts [3][3]int // by kind of index and value
+	for i, index := range v.Indices {
+		counts[index%3][int(v.Values[i])]++
+	}
+	for kind, want := range [3][3]int{{0, 500, 0}, {0, 0, 500}, {0, 500, 500}} {
+		for value := range want {
+			if got := counts[kind][value]; got < want[value]*9/10 || got > want[value]*11/10 {
+				t.Errorf("indices of kind %d have value %d %d times, want about %d", kind, value, got, want[value])
+			}
+		}
+	}
+}
+
+func TestMixerRepeatsItself(t *testing.T) {
+	one := braid.SparseVector{Indices: []uint32{1, 5}, Values: []float32{1, 2}}
+	sets := []*set{
+		{name: "a", passages: []string{"First. Second one.", "Third! Fourth"}, vectors: []braid.SparseVector{one, {}}},
+		{name: "b", passages: []string{"Fifth?"}, vectors: []braid.SparseVector{one}},
+	}
+	m, again := newMixer(sets), newMixer(sets)
+	var real []string
+	for i := range 50 {
+		if m.text(i) != again.text(i) || !slices.Equal(m.vector(i).Indices, again.vector(i).Indices) {
+			t.Fatalf("passage %d differs", i)
+		}
+		if i < 3 {
+			real = append(real, m.text(i))
+		}
+	}
+	slices.Sort(real)
+	if want := []string{"Fifth?", "First. Second one.", "Third! Fourth"}; !slices.Equal(real, want) {
+		t.Errorf("the first are %q, want %q", real, want)
+	}
+}
+
+func TestSentences(t *testing.T) {
+	got := sentences("One is 1.5. Two?  Three\nfour! ")
+	if want := []string{"One is 1.5.", "Two?", "Three", "four!"}; !slices.Equal(got, want) {
+		t.Errorf("%q, want %q", got, want)
+	}
+}
+
+func TestOrdered(t *testing.T) {
+	for _, n := range []int{0, 1, 4096, 10_000} {
+		next := 0
+		for i, v := range ordered(n, func(i int) int { return 3 * i }) {
+			if i != next || v != 3*i {
+				t.Fatalf("%d is %d", i, v)
+			}
+			next++
+		}
+		if next != n {
+			t.Errorf("%d values, want %d", next, n)
+		}
+	}
+}
+
+func TestQuantile(t *testing.T) {
+	values := []float64{4, 1, 3, 2}
+	for q, want := range map[float64]float64{0: 1, 0.5: 2, 0.51: 3, 0.95: 4, 1: 4} {
+		if got := quantile(values, q); got != want {
+			t.Errorf("quantile %v is %v, want %v", q, got, want)
+		}
+	}
+	if got := ratio([][]float64{{2}, {6}, {4}}, [][]float64{{1}, {2}, {4}}, 0.5); got != (figure{2, 1, 3}) {
+		t.Errorf("ratio %v", got)
+	}
+}
+
+func TestDiffer(t *testing.T) {
+	want := []topk.Match{{Ord: 1, Score: 2}, {Ord: 3, Score: 1}}
+	if err := differ(want, want, 0); err != nil {
+		t.Error(err)
+	}
+	for name, got := range map[string][]topk.Match{
+		"shorter": want[:1], "other score": {{Ord: 1, Score: 2}, {Ord: 3, Score: 1.1}}, "other passage": {{Ord: 1, Score: 2}, {Ord: 4, Score: 1}},
+	} {
+		if differ(got, want, 0) == nil {
+			t.Errorf("%s: no difference", name)
+		}
+	}
+	if err := differ([]topk.Match{{Ord: 9, Score: 2.05}, {Ord: 3, Score: 1}}, want, 0.1); err != nil {
+		t.Errorf("within tolerance: %v", err)
+	}
+}
+
+func TestArrayFile(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "a.npy")
+	if err := writeArray(path, "<i4", []int32{7, -1}); err != nil {
+		t.Fatal(err)
+	}
+	b, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	header, ok := strings.CutPrefix(string(b), "\x93NUMPY\x01\x00")
+	size := int(binary.LittleEndian.Uint16([]byte(header)))
+	if !ok || (10+size)%64 != 0 || !bytes.Equal(b[10+size:], []byte{7, 0, 0, 0, 255, 255, 255, 255}) || !strings.Contains(header, "'shape': (2,)") {
+		t.Errorf("%q", b)
+	}
+}
+
+func TestUsage(t *testing.T) {
+	for _, args := range [][]string{{}, {"prepare", "more"}, {"-out", "x", "-rounds", "0"}, {"-sizes", "0"}, {"-sizes", "1,x"}, {"-parts", "dense"}} {
+		var stderr bytes.Buffer
+		if err := run(context.Background(), args, &stderr); err == nil {
+			t.Errorf("%q: no error", args)
+		}
+	}
+}
+
+func TestReportIsMadeOfBothRuns(t *testing.T) {
+	r := report{
+		Index:    []indexRow{{Part: partLexical, Passages: 10, built: built{Entries: 30}, MemoryBytes: 300}},
+		Searches: []searchRow{{Part: partSparse, Passages: 1000, Queries: "scifact", Filter: 0.5}, {Part: partSparse, Passages: 1000, Queries: "scifact", Filter: 1, P50: figure{1.5, 1, 2}}},
+		Peers:    []peerRow{{Passages: 10, Peer: "tantivy", Queries: "nq-utd", Shared: 0.5}},
+	}
+	r.sort()
+	text := r.markdown()
+	for _, want := range []string{"| scifact | 1000 | **1.5 (1–2)** |", "| nq-utd | 10 | tantivy |", "| lexical | 10 | 3 | 30 |"} {
+		if !strings.Contains(text, want) {
+			t.Errorf("report lacks %q:\n%s", want, text)
+		}
+	}
+}

@@ -20,6 +20,7 @@ type head struct {
 	session     *session
 	batchTokens int // 0: one text a run
 	selfTest    func(context.Context) error
+	forecast    forecast // of this model's runs
 }
 
 // open loads a model of the given kind. The caller must have begun a call.
@@ -204,24 +205,33 @@ func (h *head) compute(ctx context.Context, lane Lane, sequences []sequence, kee
 		lengths[i] = len(s.ids)
 	}
 	return h.runtime.scheduler.do(ctx, lane, pack(lengths, h.batchTokens, h.session.padded()), func(slot int, items []int) error {
-		batch := make([]sequence, len(items))
-		for i, item := range items {
-			batch[i] = sequences[item]
-		}
-		defer h.reportRun(batch, time.Now())
-		output, err := h.session.run(slot, batch)
-		if err != nil {
-			return braid.Errorf(braid.Internal, "run model %q: %w", h.model.Name, err)
-		}
-		width := len(output) / len(items)
-		for i, item := range items {
-			own := h.session.graph.outputSize(lengths[item])
-			if err := keep(item, output[i*width:i*width+own]); err != nil {
-				return err
-			}
-		}
-		return nil
+		return h.runUnit(slot, sequences, items, keep)
 	})
+}
+
+// runUnit runs the sequences of one unit and hands over their outputs.
+func (h *head) runUnit(slot int, sequences []sequence, items []int, keep func(item int, output []float32) error) error {
+	batch := make([]sequence, len(items))
+	tokens := 0
+	for i, item := range items {
+		batch[i] = sequences[item]
+		tokens += len(batch[i].ids)
+	}
+	start := time.Now()
+	defer h.reportRun(batch, start)
+	output, err := h.session.run(slot, batch)
+	if err != nil {
+		return braid.Errorf(braid.Internal, "run model %q: %w", h.model.Name, err)
+	}
+	h.forecast.add(tokens, time.Since(start))
+	width := len(output) / len(items)
+	for i, item := range items {
+		own := h.session.graph.outputSize(len(sequences[item].ids))
+		if err := keep(item, output[i*width:i*width+own]); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // faulty is the error for an output that must not be used.

@@ -83,7 +83,7 @@ func (p *Pair) Tokens(ctx context.Context, texts []string) ([][]uint32, error) {
 
 // Score returns one score a passage, in order, or an error and none; errors as
 // for Dense.Embed. Query and passage are cut together to fit, the longer one
-// first.
+// first. With PairRequest.Until there may be fewer scores than passages.
 func (p *Pair) Score(ctx context.Context, req PairRequest) (_ []PairScore, timing Timing, err error) {
 	h := p.head
 	if err := h.runtime.begin(); err != nil {
@@ -99,13 +99,20 @@ func (p *Pair) Score(ctx context.Context, req PairRequest) (_ []PairScore, timin
 	}
 	timing.Tokenise = time.Since(start)
 	scores := make([]PairScore, len(req.Passages))
-	timing.Queue, timing.Compute, err = h.compute(ctx, req.Lane, sequences, func(item int, output []float32) error {
+	keep := func(item int, output []float32) error {
 		if !finite(output) {
 			return h.faulty(item, nonFinite)
 		}
 		scores[item] = PairScore{Logit: output[0], Usage: usage[item]}
 		return nil
-	})
+	}
+	if req.Until.IsZero() {
+		timing.Queue, timing.Compute, err = h.compute(ctx, req.Lane, sequences, keep)
+	} else {
+		var done int
+		done, timing.Queue, timing.Compute, err = h.computeUntil(ctx, req, sequences, keep)
+		scores, usage = scores[:done], usage[:done]
+	}
 	if err != nil {
 		return nil, Timing{}, err
 	}

@@ -81,6 +81,11 @@ type PairRequest struct {
 	Lane     Lane
 	// Whole refuses a pair that is too long, as in Request.
 	Whole bool
+	// Until, when not zero, bounds the time. The pairs are run one by one in the
+	// order given; one that this model, by the pace of its latest runs, is not
+	// likely to finish by then is not started, nor is any after it. Score then
+	// returns scores for the first passages only, perhaps none, and no error.
+	Until time.Time
 }
 
 // Usage tells how many tokens an item had and whether the model saw all of

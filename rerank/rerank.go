@@ -17,6 +17,9 @@ const DefaultDepth = 20
 // not, and refused: not to rerank is not to call Rerank.
 type Options struct {
 	Depth *int // how many candidates are scored, at least 1; nil is DefaultDepth
+	// Partial lets the scorer, one with little time, answer for the first of the
+	// passages only. The other candidates stay as they were.
+	Partial bool
 }
 
 // Validate reports the rule the options break as a *braid.Error.
@@ -52,7 +55,8 @@ type Candidate struct {
 type Scorer interface {
 	// Score returns how well each passage answers the query, as one logit per
 	// passage in the order of passages. A pair's logit does not depend on the
-	// other passages. When ctx ends it returns promptly with an error.
+	// other passages. When ctx ends it returns promptly with an error. Where
+	// Options.Partial allows it, there may be fewer logits: of the first passages.
 	Score(ctx context.Context, query string, passages []Passage) ([]float32, error)
 }
 
@@ -73,7 +77,7 @@ type Item struct {
 //
 // It fails with braid.DeadlineExceeded or braid.Canceled when ctx ended, with
 // the scorer's code when that failed, and with braid.Corrupt when a logit is
-// not finite or their number is wrong.
+// not finite or their number is not one that Scorer allows.
 func Rerank(ctx context.Context, scorer Scorer, query string, candidates []Candidate, opts Options) ([]Item, error) {
 	if err := opts.Validate(); err != nil {
 		return nil, err
@@ -87,13 +91,14 @@ func Rerank(ctx context.Context, scorer Scorer, query string, candidates []Candi
 	for i := range window {
 		passages[i] = candidates[i].Passage
 	}
-	logits, err := score(ctx, scorer, query, passages)
+	logits, err := score(ctx, scorer, query, passages, opts.Partial)
 	if err != nil {
 		return nil, err
 	}
+	window = window[:len(logits)]
 	for i, logit := range logits {
 		if f := float64(logit); math.IsNaN(f) || math.IsInf(f, 0) {
-			return nil, braid.Errorf(braid.Corrupt, "rerank: logit of %q, passage %d of %d, is %v: non-finite", window[i].ID, i+1, len(window), logit)
+			return nil, braid.Errorf(braid.Corrupt, "rerank: logit of %q, passage %d of %d, is %v: non-finite", window[i].ID, i+1, len(passages), logit)
 		}
 		window[i].Scored, window[i].Logit, window[i].Probability = true, logit, Probability(logit)
 	}
@@ -125,7 +130,7 @@ func unscored(candidates []Candidate) ([]Item, error) {
 
 // score calls the scorer and types its failure. Whatever a scorer says when it
 // was interrupted, the cause is the end of ctx.
-func score(ctx context.Context, scorer Scorer, query string, passages []Passage) ([]float32, error) {
+func score(ctx context.Context, scorer Scorer, query string, passages []Passage, partial bool) ([]float32, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, braid.Errorf(braid.CodeOf(err), "rerank %d passages: not started: %w", len(passages), err)
 	}
@@ -137,7 +142,7 @@ func score(ctx context.Context, scorer Scorer, query string, passages []Passage)
 		}
 		return nil, braid.Errorf(code, "rerank %d passages: %w", len(passages), err)
 	}
-	if len(logits) != len(passages) {
+	if len(logits) > len(passages) || len(logits) < len(passages) && !partial {
 		return nil, braid.Errorf(braid.Corrupt, "rerank: the scorer returned %d logits for %d passages", len(logits), len(passages))
 	}
 	return logits, nil

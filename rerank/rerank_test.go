@@ -115,6 +115,23 @@ func TestDepth(t *testing.T) {
 	}
 }
 
+func TestPartialAnswerOrdersWhatWasScored(t *testing.T) {
+	for scored, want := range []string{"a b c d", "a b c d", "b a c d", "c b a d"} {
+		scorer := scorerFunc(func(_ context.Context, _ string, p []rerank.Passage) ([]float32, error) {
+			return []float32{1, 2, 3}[:min(scored, len(p))], nil
+		})
+		got, err := rerank.Rerank(t.Context(), scorer, "q", candidates("a", "b", "c", "d"), rerank.Options{Depth: new(3), Partial: true})
+		if err != nil || ids(got) != want {
+			t.Errorf("%d scored: order %q, error %v, want %q", scored, ids(got), err, want)
+		}
+		for i, item := range got {
+			if item.Scored != (i < scored) || item.To != i+1 {
+				t.Errorf("%d scored: item %d is %+v", scored, i+1, item)
+			}
+		}
+	}
+}
+
 func TestTiesComeByID(t *testing.T) {
 	scorer := byText(map[string]float32{"text of b": 1, "text of c": 1, "text of a": 1})
 	got, err := rerank.Rerank(t.Context(), scorer, "q", candidates("b", "c", "a"), rerank.Options{})
@@ -165,6 +182,7 @@ func TestRerankFails(t *testing.T) {
 		{"infinite logit", answer([]float32{inf, 1}, nil), []string{"a", "b"}, rerank.Options{}, braid.Corrupt, "non-finite"},
 		{"too few logits", answer([]float32{1}, nil), []string{"a", "b"}, rerank.Options{}, braid.Corrupt, "1 logits for 2 passages"},
 		{"too many logits", answer([]float32{1, 2, 3}, nil), []string{"a", "b"}, rerank.Options{}, braid.Corrupt, "3 logits for 2 passages"},
+		{"too many logits of some", answer([]float32{1, 2, 3}, nil), []string{"a", "b"}, rerank.Options{Partial: true}, braid.Corrupt, "3 logits for 2 passages"},
 		{"typed failure keeps its code", answer(nil, braid.Errorf(braid.Overloaded, "queue is full")), []string{"a"}, rerank.Options{}, braid.Overloaded, "rerank 1 passages: queue is full"},
 		{"other failure is internal", answer(nil, errors.New("boom")), []string{"a"}, rerank.Options{}, braid.Internal, "boom"},
 	}

@@ -49,6 +49,7 @@ const (
 	MaxLimit       = 1000
 	MaxCandidates  = 10_000
 	MaxRerankDepth = 1000
+	MaxBudgetMS    = 60_000
 	MaxQueryBytes  = 8 << 10
 )
 
@@ -68,6 +69,11 @@ type Request struct {
 	// RerankDepth is the number of fused candidates given to the cross-encoder:
 	// 1 to MaxRerankDepth.
 	RerankDepth *int `json:"rerank_depth,omitempty"`
+	// BudgetMS bounds the time of the rerank, in milliseconds from 1 to
+	// MaxBudgetMS: candidates that would take longer are not scored and stay as
+	// they were fused, after those that were. Absent, there is no bound but the
+	// request's.
+	BudgetMS *int `json:"budget_ms,omitempty"`
 	// Fusion says how a hybrid query's rankings are merged.
 	Fusion *Fusion `json:"fusion,omitempty"`
 	// MinScore drops hits whose shown score is below it, after everything else
@@ -140,6 +146,9 @@ func (r Request) plan(rerankable bool) (plan, error) {
 	}
 	if r.MinScore != nil && math.IsNaN(*r.MinScore) {
 		return plan{}, braid.Errorf(braid.InvalidArgument, "min_score is not a number").In("min_score")
+	}
+	if b := r.BudgetMS; b != nil && (*b < 1 || *b > MaxBudgetMS) {
+		return plan{}, braid.Errorf(braid.InvalidArgument, "budget_ms is %d, want 1 to %d", *b, MaxBudgetMS).In("budget_ms")
 	}
 	if err := r.Fusion.validate(p.Mode); err != nil {
 		return plan{}, err

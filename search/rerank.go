@@ -2,7 +2,6 @@ package search
 
 import (
 	"context"
-
 	"time"
 
 	"github.com/braid-search/braid"
@@ -26,7 +25,7 @@ func (s *Service) rerank(ctx context.Context, info index.Info, p plan, hits []Hi
 		answer.Degraded = append(answer.Degraded, s.degrade(ctx, info.Name, "rerank", err))
 		return hits
 	}
-	opts := rerank.Options{Depth: &p.depth}
+	opts := rerank.Options{Depth: &p.depth, Partial: p.BudgetMS != nil}
 	candidates := make([]rerank.Candidate, len(hits))
 	for i, h := range hits {
 		candidates[i].ID = h.ID
@@ -39,12 +38,19 @@ func (s *Service) rerank(ctx context.Context, info index.Info, p plan, hits []Hi
 		}
 	}
 	scorer := &pairScorer{pair: s.models.Pair}
+	if p.BudgetMS != nil {
+		scorer.until = start.Add(time.Duration(*p.BudgetMS) * time.Millisecond)
+	}
 	items, err := rerank.Rerank(ctx, scorer, p.Query, candidates, opts)
 	if err != nil {
 		answer.Degraded = append(answer.Degraded, s.degrade(ctx, info.Name, "rerank", err))
 		return hits
 	}
-	return reorder(hits, items, scorer.usage, answer)
+	hits = reorder(hits, items, scorer.usage, answer)
+	if answer.Reranked < opts.Window(len(hits)) {
+		answer.RerankStopped = StopBudget
+	}
+	return hits
 }
 
 // reorder puts the hits into the order of items and notes the judgement of each.
@@ -73,6 +79,7 @@ func reorder(hits []Hit, items []rerank.Item, usage []inference.Usage, answer *R
 // head said about token counts.
 type pairScorer struct {
 	pair  PairScorer
+	until time.Time // zero: no bound
 	usage []inference.Usage
 }
 
@@ -81,7 +88,7 @@ func (s *pairScorer) Score(ctx context.Context, query string, passages []rerank.
 	for i, p := range passages {
 		in[i] = inference.Passage{Text: p.Text, Tokens: p.Tokens}
 	}
-	out, _, err := s.pair.Score(ctx, inference.PairRequest{Query: query, Passages: in})
+	out, _, err := s.pair.Score(ctx, inference.PairRequest{Query: query, Passages: in, Until: s.until})
 	if err != nil {
 		return nil, err
 	}

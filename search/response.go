@@ -15,6 +15,9 @@ type Response struct {
 	Mode Mode  `json:"mode"`
 	// Reranked is the number of hits the cross-encoder scored.
 	Reranked int `json:"reranked"`
+	// RerankStopped says why fewer hits were scored than were asked for; absent
+	// when none was left out.
+	RerankStopped Stop `json:"rerank_stopped,omitempty"`
 	// Candidates is the number of documents each branch found.
 	Candidates map[braid.Branch]int `json:"candidates"`
 	// DenseMethod is how the dense branch found its documents: a graph may miss
@@ -28,6 +31,12 @@ type Response struct {
 	Query   QueryUsage `json:"query"`
 	Timings Timings    `json:"timings_ms"`
 }
+
+// Stop is a reason to score no more candidates.
+type Stop string
+
+// StopBudget says that the rest would not have been ready within Request.BudgetMS.
+const StopBudget Stop = "budget"
 
 // QueryUsage counts the query's tokens as the models see them, special tokens
 // included, before cutting.

@@ -25,7 +25,8 @@ type PairScorer interface {
 	// Tokens returns the token ids of each text, to be stored with a document
 	// and given back in inference.Passage.
 	Tokens(ctx context.Context, texts []string) ([][]uint32, error)
-	// Score returns one relevance logit per passage, in order.
+	// Score returns one relevance logit per passage, in order; with Until in the
+	// request perhaps of the first passages only.
 	Score(ctx context.Context, req inference.PairRequest) ([]inference.PairScore, inference.Timing, error)
 }
 

@@ -7,6 +7,7 @@ import (
 	"os"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -21,6 +22,7 @@ import (
 type searchFlags struct {
 	mode, method                string
 	limit, candidates, depth, k int
+	budget                      time.Duration
 	rerank                      bool
 	weights                     []string
 	minScore                    float64
@@ -98,6 +100,7 @@ func (f *searchFlags) register(flags *pflag.FlagSet) {
 	flags.IntVar(&f.candidates, "candidates", search.DefaultCandidates, "documents each branch retrieves")
 	flags.BoolVar(&f.rerank, "rerank", true, "let the cross-encoder order the top (default: on in mode hybrid)")
 	flags.IntVar(&f.depth, "rerank-depth", search.DefaultRerankDepth, "candidates the cross-encoder scores")
+	flags.DurationVar(&f.budget, "budget", 0, "time the cross-encoder may take, such as 100ms; what it does not get to keeps its place")
 	f.registerFusion(flags)
 	flags.StringVar(&f.filter, "filter", "", `search only documents whose payload passes this filter, such as '{"must": [{"field": "kind", "match": "error"}]}'`)
 	flags.Float64Var(&f.minScore, "min-score", 0, "drop hits that score less")
@@ -126,6 +129,10 @@ func (f *searchFlags) request(flags *pflag.FlagSet) (search.Request, error) {
 	}
 	if flags.Changed("rerank") {
 		req.Rerank = &f.rerank
+	}
+	if flags.Changed("budget") {
+		ms := int(f.budget.Milliseconds())
+		req.BudgetMS = &ms
 	}
 	if flags.Changed("min-score") {
 		req.MinScore = &f.minScore

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"log/slog"
 	"math/rand/v2"
 	"os"
@@ -25,11 +26,15 @@ import (
 func opened(t *testing.T, dir string) (*embedded.Engine, string) {
 	t.Helper()
 	var said bytes.Buffer
-	e, err := embedded.Open(context.Background(), dir, embedded.Options{Log: slog.New(slog.NewTextHandler(&said, &slog.HandlerOptions{Level: slog.LevelDebug}))})
+	e, err := embedded.Open(context.Background(), dir, embedded.Options{Log: debugLog(&said)})
 	if err != nil {
 		t.Fatal(err)
 	}
 	return e, said.String()
+}
+
+func debugLog(w io.Writer) *slog.Logger {
+	return slog.New(slog.NewTextHandler(w, &slog.HandlerOptions{Level: slog.LevelDebug}))
 }
 
 // fromSaved reports whether a collection was opened from what is saved, and

@@ -10,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/klauspost/compress/zstd"
@@ -225,5 +226,26 @@ func TestBackupStopsWithContext(t *testing.T) {
 	}
 	if _, err := os.Stat(dir); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("the folder was left: %v", err)
+	}
+}
+
+// TestLaterBackup asserts that a backup of a later version is refused with both
+// versions.
+func TestLaterBackup(t *testing.T) {
+	var b bytes.Buffer
+	z, err := zstd.NewWriter(&b)
+	if err != nil {
+		t.Fatal(err)
+	}
+	archive := tar.NewWriter(z)
+	m := []byte(`{"format":9,"files":{}}`)
+	err = archive.WriteHeader(&tar.Header{Name: manifestName, Typeflag: tar.TypeReg, Size: int64(len(m))})
+	_, writeErr := archive.Write(m)
+	if err := errors.Join(err, writeErr, archive.Close(), z.Close()); err != nil {
+		t.Fatal(err)
+	}
+	err = Restore(context.Background(), &b, filepath.Join(t.TempDir(), "restored"), nil)
+	if braid.CodeOf(err) != braid.Conflict || !strings.Contains(err.Error(), "format 9, this version reads 1") {
+		t.Errorf("error %v, want %s with the versions", err, braid.Conflict)
 	}
 }

@@ -61,11 +61,14 @@ func appendFloats(b []byte, floats []float32) []byte {
 }
 
 // decodeRecord reads what appendRecord wrote for the document called id. The
-// entry shares no memory with record. Any record is safe to read: one that is
-// not whole is braid.Corrupt.
+// entry shares no memory with record. Any record is safe to read: one of another
+// format is braid.Conflict, one that is not whole braid.Corrupt.
 func decodeRecord(id string, record []byte) (index.Entry, error) {
-	if len(record) == 0 || record[0] != recordFormat {
-		return index.Entry{}, braid.Errorf(braid.Corrupt, "record of document %q has a format this version does not read, want %d: was the data folder written by a newer version?", id, recordFormat)
+	switch {
+	case len(record) == 0:
+		return index.Entry{}, braid.Errorf(braid.Corrupt, "record of document %q is empty", id)
+	case record[0] != recordFormat:
+		return index.Entry{}, braid.Errorf(braid.Conflict, "record of document %q has format %d, this version reads %d: use the version that wrote it", id, record[0], recordFormat)
 	}
 	d := decoder{rest: record[1:]}
 	e := index.Entry{Document: braid.Document{ID: id}}

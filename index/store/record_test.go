@@ -119,8 +119,12 @@ func FuzzDecodeRecord(f *testing.F) {
 	f.Fuzz(func(t *testing.T, record []byte) {
 		e, err := decodeRecord("x", record)
 		if err != nil {
-			if braid.CodeOf(err) != braid.Corrupt {
-				t.Fatalf("error %v is not %s", err, braid.Corrupt)
+			want := braid.Corrupt
+			if len(record) > 0 && record[0] != recordFormat {
+				want = braid.Conflict
+			}
+			if braid.CodeOf(err) != want {
+				t.Fatalf("error %v is not %s", err, want)
 			}
 			return
 		}

@@ -230,8 +230,10 @@ func (s *Store) checkFormat() error {
 		return wrap(err, "data folder %q: read its format", s.dir)
 	case !ok:
 		return s.initialise()
-	case len(value) != 1 || value[0] != folderFormat:
-		return braid.Errorf(braid.Conflict, "data folder %q has format %v, this version reads [%d]: use the version that wrote it, or index again into a new folder", s.dir, value, folderFormat)
+	case len(value) != 1:
+		return braid.Errorf(braid.Corrupt, "data folder %q: its format has %d bytes, want 1: restore it from a backup, or index again into a new folder", s.dir, len(value))
+	case value[0] != folderFormat:
+		return braid.Errorf(braid.Conflict, "data folder %q has format %d, this version reads %d: use the version that wrote it, or index again into a new folder", s.dir, value[0], folderFormat)
 	}
 	if err := s.readState(); err != nil {
 		return wrap(err, "data folder %q", s.dir)

@@ -16,8 +16,13 @@ import (
 
 func save(t testing.TB, g *hnsw.Graph) []byte {
 	t.Helper()
+	return saveAs(t, g, 1)
+}
+
+func saveAs(t testing.TB, g *hnsw.Graph, version uint64) []byte {
+	t.Helper()
 	var b bytes.Buffer
-	w := snapshot.NewWriter(&b, "test", 1)
+	w := snapshot.NewWriter(&b, "test", version)
 	g.Save(w)
 	if err := w.Close(); err != nil {
 		t.Fatal(err)

@@ -33,6 +33,13 @@ type Collection interface {
 	// Info returns the collection's name, schema and counts. It does no I/O.
 	Info() Info
 
+	// Profile returns what the collection keeps for whoever searches it. It does
+	// no I/O.
+	Profile() Profile
+	// SetProfile replaces the profile, durably; nil takes it away. It fails as
+	// ValidateProfile says, and as Write where there is no room.
+	SetProfile(ctx context.Context, profile json.RawMessage) (Profile, error)
+
 	// Write stores, changes and deletes documents as one step: after a nil error
 	// all of the batch is durable and visible in every branch, after an error
 	// none of it is. The batch is not kept: its slices may be reused. It fails

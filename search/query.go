@@ -27,11 +27,18 @@ func (s *Service) Search(ctx context.Context, name string, req Request) (*Respon
 	if err != nil {
 		return nil, err
 	}
+	req, version, err := withProfile(c, req)
+	if err == nil && version > 0 {
+		p, err = req.plan(s.models.Pair != nil)
+	}
+	if err != nil {
+		return nil, err
+	}
 	branches, err := p.branchesIn(c.Info())
 	if err != nil {
 		return nil, err
 	}
-	answer := &Response{Hits: []Hit{}, Mode: p.Mode, Candidates: map[braid.Branch]int{}}
+	answer := &Response{Hits: []Hit{}, Mode: p.Mode, Candidates: map[braid.Branch]int{}, ProfileVersion: version}
 	p.filter = s.filter(req.Filter)
 	if p.allowed, err = s.allow(ctx, c, p.filter, answer); err != nil {
 		return nil, err

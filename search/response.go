@@ -25,6 +25,9 @@ type Response struct {
 	DenseMethod index.Method `json:"dense_method,omitempty"`
 	// Allowed is the number of documents that pass the filter; absent without one.
 	Allowed *int `json:"allowed,omitempty"`
+	// ProfileVersion is the version of the collection's profile, from which the
+	// request was completed; absent if the collection has none.
+	ProfileVersion uint64 `json:"profile_version,omitempty"`
 	// Degraded names what failed or ran out of time; absent when nothing did.
 	Degraded []Degradation `json:"degraded,omitempty"`
 	// Query says what the models made of the query text.

@@ -22,6 +22,7 @@ func Run(t *testing.T, newEngine func(t *testing.T, dir string) index.Engine) {
 		{"DropAndCreateAgain", testDropAndCreateAgain},
 		{"Close", testClose},
 		{"Context", testContext},
+		{"Profile", testProfile},
 		{"WriteAndGet", testWriteAndGet},
 		{"Fingerprints", testFingerprints},
 		{"BadBatches", testBadBatches},

@@ -4,6 +4,7 @@ import (
 	"context"
 	"log/slog"
 	"sync"
+	"sync/atomic"
 
 	"github.com/braid-search/braid"
 	"github.com/braid-search/braid/index"
@@ -18,6 +19,7 @@ type collection struct {
 	recorded store.Collection
 	log      *slog.Logger
 	options  dense.Options
+	profile  atomic.Pointer[index.Profile] // never nil; to change it, writes is held
 
 	queue   sync.Mutex // guards waiting; taken after writes, or without it
 	waiting []*pending // writes, by arrival
@@ -40,6 +42,7 @@ type collection struct {
 
 func newCollection(e *Engine, recorded store.Collection) *collection {
 	c := &collection{dir: e.store.Dir(), store: e.store, recorded: recorded, log: e.log, options: e.dense}
+	c.profile.Store(&recorded.Profile)
 	c.branches = newBranches(recorded.Schema, recorded.Documents, c.options)
 	c.stopped, c.stop = context.WithCancel(context.Background())
 	return c

@@ -43,6 +43,8 @@ type Collection struct {
 	Name    string       `json:"name"`
 	Schema  index.Schema `json:"schema"`
 	Created time.Time    `json:"created"`
+	// Profile is as of when the collection was read.
+	Profile index.Profile `json:"profile,omitzero"`
 	// Documents is the count at the last commit.
 	Documents int `json:"-"`
 }

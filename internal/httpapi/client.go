@@ -68,6 +68,24 @@ func (c *Client) Search(ctx context.Context, name string, req search.Request) (*
 	return &answer, nil
 }
 
+// Profile returns the search defaults of a collection.
+func (c *Client) Profile(ctx context.Context, name string) (search.VersionedProfile, error) {
+	var p search.VersionedProfile
+	return p, c.call(ctx, http.MethodGet, collectionPath(name)+"/profile", nil, &p)
+}
+
+// SetProfile replaces the search defaults of a collection.
+func (c *Client) SetProfile(ctx context.Context, name string, profile search.Profile) (search.VersionedProfile, error) {
+	var p search.VersionedProfile
+	return p, c.call(ctx, http.MethodPut, collectionPath(name)+"/profile", profile, &p)
+}
+
+// ClearProfile leaves a collection without search defaults of its own.
+func (c *Client) ClearProfile(ctx context.Context, name string) (search.VersionedProfile, error) {
+	var p search.VersionedProfile
+	return p, c.call(ctx, http.MethodDelete, collectionPath(name)+"/profile", nil, &p)
+}
+
 // Info says what the server runs.
 func (c *Client) Info(ctx context.Context) (Info, error) {
 	var info Info

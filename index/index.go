@@ -80,6 +80,8 @@ type Collection interface {
 	// SearchLexical ranks documents by BM25 over the terms of text. A document
 	// that holds none of them is not a hit; text without terms finds nothing.
 	SearchLexical(ctx context.Context, text string, q Query) ([]braid.Hit, error)
+
+	Explainer
 }
 
 // Query bounds one retrieval.

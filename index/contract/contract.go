@@ -31,6 +31,7 @@ func Run(t *testing.T, newEngine func(t *testing.T, dir string) index.Engine) {
 		{"EmptyCollection", testEmptyCollection},
 		{"Ranking", testRanking},
 		{"Ties", testTies},
+		{"Explanations", testExplanations},
 		{"AllowedBoundsRetrieval", testAllowedBoundsRetrieval},
 		{"Filters", testFilters},
 		{"SetsAreOfOneCollection", testSetsAreOfOneCollection},

@@ -9,6 +9,7 @@ import (
 	"github.com/braid-search/braid"
 	"github.com/braid-search/braid/index"
 	"github.com/braid-search/braid/index/dense"
+	"github.com/braid-search/braid/index/lexical"
 	"github.com/braid-search/braid/index/store"
 )
 
@@ -20,6 +21,7 @@ type collection struct {
 	log      *slog.Logger
 	options  dense.Options
 	profile  atomic.Pointer[index.Profile] // never nil; to change it, writes is held
+	analyzer *lexical.Analyzer             // of queries; as those of the branches are
 
 	queue   sync.Mutex // guards waiting; taken after writes, or without it
 	waiting []*pending // writes, by arrival
@@ -41,7 +43,7 @@ type collection struct {
 }
 
 func newCollection(e *Engine, recorded store.Collection) *collection {
-	c := &collection{dir: e.store.Dir(), store: e.store, recorded: recorded, log: e.log, options: e.dense}
+	c := &collection{dir: e.store.Dir(), store: e.store, recorded: recorded, log: e.log, options: e.dense, analyzer: lexical.NewAnalyzer()}
 	c.profile.Store(&recorded.Profile)
 	c.branches = newBranches(recorded.Schema, recorded.Documents, c.options)
 	c.stopped, c.stop = context.WithCancel(context.Background())

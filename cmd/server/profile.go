@@ -29,7 +29,7 @@ func newProfileCommand() *cobra.Command {
 		Short: "Show, set or clear the search defaults of a collection",
 		Long: `Show, set or clear the search defaults of a collection: what a search request
 does not say is taken from there. They are kept with the collection, and every
-answer names their version. braid tune finds good ones.
+answer names their version.
 
   {"candidates": 200, "rerank": true, "rerank_depth": 20,
    "fusion": {"method": "rrf", "k": 20, "weights": {"lexical": 2}}}`,

@@ -236,7 +236,7 @@ func TestGoldenLogits(t *testing.T) {
 			t.Errorf("pair %d: logit %.4f, want %.4f", i, got[0].Logit, c.Logit)
 		}
 		// Stored ids give the same score, unless the query fills the model alone.
-		if len(tokens[1]) < p.room() && got[1].Logit != got[0].Logit {
+		if len(tokens[1]) < p.Room() && got[1].Logit != got[0].Logit {
 			t.Errorf("pair %d: logit %v from stored ids, %v from text", i, got[1].Logit, got[0].Logit)
 		}
 	}

@@ -10,7 +10,11 @@ import (
 
 // Pair scores how well passages answer a query, with a cross-encoder. It is
 // safe for concurrent use.
-type Pair struct{ head *head }
+type Pair struct {
+	head       *head
+	special    []uint32 // ids of special tokens
+	vocabulary string   // see Vocabulary
+}
 
 // Passage is a text to score, or its token ids.
 type Passage struct {
@@ -37,48 +41,26 @@ func (r *Runtime) NewPair(m *models.Model) (*Pair, error) {
 		return nil, err
 	}
 	defer r.calls.Done()
-	h, _, err := r.open(m, models.CrossEncoder, r.options.BatchTokens)
+	h, file, err := r.open(m, models.CrossEncoder, r.options.BatchTokens)
 	if err != nil {
 		return nil, err
 	}
-	p := &Pair{head: h}
+	tokens, err := vocabulary(file)
+	if err != nil {
+		h.close()
+		return nil, loadError(m, "vocabulary", err)
+	}
+	p := &Pair{head: h, vocabulary: digest(tokens)}
+	if p.special, err = specialIDs(file); err != nil {
+		h.close()
+		return nil, loadError(m, "special tokens", err)
+	}
 	h.selfTest = func(ctx context.Context) error {
 		_, _, err := p.Score(ctx, PairRequest{Query: "self-test", Passages: []Passage{{Text: "self-test"}}})
 		return err
 	}
 	r.add(h)
 	return p, nil
-}
-
-// room is how many tokens of query and passage together the model reads.
-func (p *Pair) room() int {
-	return p.head.model.MaxTokens - overhead(p.head.tokenizer.template.pair)
-}
-
-// Tokens returns the token ids of each text, without special tokens and cut to
-// what the model can ever read, to be stored and later given to Score. The
-// caller owns them; none is nil.
-func (p *Pair) Tokens(ctx context.Context, texts []string) ([][]uint32, error) {
-	h := p.head
-	if err := h.runtime.begin(); err != nil {
-		return nil, err
-	}
-	defer h.runtime.calls.Done()
-	tokens := make([][]uint32, len(texts))
-	err := h.forEach(ctx, len(texts), func(i int) error {
-		e, err := h.tokenizer.encode(texts[i], p.room())
-		if err != nil {
-			return braid.Errorf(braid.InvalidArgument, "text %d %w", i, err)
-		}
-		if tokens[i] = e.ids; e.ids == nil {
-			tokens[i] = []uint32{}
-		}
-		return nil
-	})
-	if err != nil {
-		return nil, err
-	}
-	return tokens, nil
 }
 
 // Score returns one score a passage, in order, or an error and none; errors as
@@ -124,7 +106,7 @@ func (p *Pair) tokenise(ctx context.Context, req PairRequest) ([]sequence, []Usa
 	if len(req.Passages) == 0 {
 		return nil, nil, braid.Errorf(braid.InvalidArgument, "no passages: send at least one")
 	}
-	template, room := p.head.tokenizer.template.pair, p.room()
+	template, room := p.head.tokenizer.template.pair, p.Room()
 	q, err := p.head.tokenizer.encode(req.Query, room)
 	if err != nil {
 		return nil, nil, braid.Errorf(braid.InvalidArgument, "query %w", err)
@@ -153,8 +135,8 @@ func (p *Pair) tokenise(ctx context.Context, req PairRequest) ([]sequence, []Usa
 // passage encodes one passage, or takes the ids it came with.
 func (p *Pair) passage(passage Passage) (encoded, error) {
 	if passage.Tokens == nil {
-		return p.head.tokenizer.encode(passage.Text, p.room())
+		return p.head.tokenizer.encode(passage.Text, p.Room())
 	}
 	ids := passage.Tokens
-	return encoded{ids: ids[:min(len(ids), p.room())], count: len(ids)}, nil
+	return encoded{ids: ids[:min(len(ids), p.Room())], count: len(ids)}, nil
 }

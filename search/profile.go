@@ -14,10 +14,11 @@ import (
 // field is taken or left as a whole, Fusion too. A profile speaks for hybrid
 // queries, except for Candidates, which every mode has.
 type Profile struct {
-	Candidates  *int    `json:"candidates,omitempty"`
-	Rerank      *bool   `json:"rerank,omitempty"`
-	RerankDepth *int    `json:"rerank_depth,omitempty"`
-	Fusion      *Fusion `json:"fusion,omitempty"`
+	Candidates   *int    `json:"candidates,omitempty"`
+	Rerank       *bool   `json:"rerank,omitempty"`
+	RerankDepth  *int    `json:"rerank_depth,omitempty"`
+	RerankWindow *int    `json:"rerank_window,omitempty"`
+	Fusion       *Fusion `json:"fusion,omitempty"`
 }
 
 // ParseProfile reads a profile from JSON that came from outside. Unknown fields
@@ -49,6 +50,9 @@ func (p Profile) complete(r Request) Request {
 	}
 	if r.RerankDepth == nil {
 		r.RerankDepth = p.RerankDepth
+	}
+	if r.RerankWindow == nil {
+		r.RerankWindow = p.RerankWindow
 	}
 	if r.Fusion == nil {
 		r.Fusion = p.Fusion

@@ -48,6 +48,7 @@ func (s *Service) Search(ctx context.Context, name string, req Request) (*Respon
 	if err != nil {
 		return nil, err
 	}
+	p.expansion = expansionOf(found)
 
 	hits, err := fuse(p, found, &answer.Timings)
 	if err != nil {
@@ -114,13 +115,14 @@ func (p plan) wanted() int {
 
 // branchResult is what one branch brought back.
 type branchResult struct {
-	branch braid.Branch
-	hits   []braid.Hit
-	method index.Method // of the dense branch
-	usage  inference.Usage
-	timing inference.Timing // of the encoder
-	search time.Duration    // of the index
-	err    error
+	branch    braid.Branch
+	hits      []braid.Hit
+	method    index.Method // of the dense branch
+	usage     inference.Usage
+	timing    inference.Timing   // of the encoder
+	search    time.Duration      // of the index
+	expansion braid.SparseVector // of the query, by the sparse branch
+	err       error
 }
 
 // retrieve runs every branch side by side and waits for all of them. A branch
@@ -188,6 +190,7 @@ func (s *Service) runBranch(ctx context.Context, c index.Collection, b braid.Bra
 			return r
 		}
 		r.usage = out[0].Usage
+		r.expansion = out[0].Vector
 		retrieve = func() ([]braid.Hit, error) { return c.SearchSparse(ctx, out[0].Vector, q) }
 	case braid.Lexical:
 		retrieve = func() ([]braid.Hit, error) { return c.SearchLexical(ctx, p.Query, q) }

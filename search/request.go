@@ -50,7 +50,11 @@ const (
 	MaxCandidates  = 10_000
 	MaxRerankDepth = 1000
 	MaxBudgetMS    = 60_000
-	MaxQueryBytes  = 8 << 10
+
+	MinRerankWindow = 16
+	MaxRerankWindow = 512
+
+	MaxQueryBytes = 8 << 10
 )
 
 // Request is one query. Only Query is needed; absent fields take the defaults.
@@ -69,6 +73,11 @@ type Request struct {
 	// RerankDepth is the number of fused candidates given to the cross-encoder:
 	// 1 to MaxRerankDepth.
 	RerankDepth *int `json:"rerank_depth,omitempty"`
+	// RerankWindow is how many tokens the cross-encoder reads of a long passage,
+	// those that say most about the query: MinRerankWindow to MaxRerankWindow. A
+	// passage is long if it has more than one and a half times as many, or more
+	// than the model reads. 0, the default, is the beginning of the passage.
+	RerankWindow *int `json:"rerank_window,omitempty"`
 	// BudgetMS bounds the time of the rerank, in milliseconds from 1 to
 	// MaxBudgetMS: candidates that would take longer are not scored and stay as
 	// they were fused, after those that were. Absent, there is no bound but the
@@ -125,8 +134,9 @@ type plan struct {
 	Request
 	limit, candidates, depth int
 	rerank                   bool
-	filter                   braid.Filter // of the caller and the request
-	allowed                  index.Set    // what passes it; nil for all documents
+	filter                   braid.Filter       // of the caller and the request
+	allowed                  index.Set          // what passes it; nil for all documents
+	expansion                braid.SparseVector // of the query; empty if no sparse branch made one
 }
 
 // plan fills in the defaults. rerankable says whether a reranker is loaded.
@@ -149,6 +159,9 @@ func (r Request) plan(rerankable bool) (plan, error) {
 	}
 	if b := r.BudgetMS; b != nil && (*b < 1 || *b > MaxBudgetMS) {
 		return plan{}, braid.Errorf(braid.InvalidArgument, "budget_ms is %d, want 1 to %d", *b, MaxBudgetMS).In("budget_ms")
+	}
+	if w := r.RerankWindow; w != nil && *w != 0 && (*w < MinRerankWindow || *w > MaxRerankWindow) {
+		return plan{}, braid.Errorf(braid.InvalidArgument, "rerank_window is %d, want %d to %d, or 0 for whole passages", *w, MinRerankWindow, MaxRerankWindow).In("rerank_window")
 	}
 	if err := r.Fusion.validate(p.Mode); err != nil {
 		return plan{}, err

@@ -41,12 +41,18 @@ func (s *Service) rerank(ctx context.Context, info index.Info, p plan, hits []Hi
 	if p.BudgetMS != nil {
 		scorer.until = start.Add(time.Duration(*p.BudgetMS) * time.Millisecond)
 	}
+	windows, err := s.cutWindows(ctx, p, candidates[:opts.Window(len(hits))])
+	if err != nil {
+		answer.Degraded = append(answer.Degraded, s.degrade(ctx, info.Name, "rerank", err))
+		return hits
+	}
 	items, err := rerank.Rerank(ctx, scorer, p.Query, candidates, opts)
 	if err != nil {
 		answer.Degraded = append(answer.Degraded, s.degrade(ctx, info.Name, "rerank", err))
 		return hits
 	}
 	hits = reorder(hits, items, scorer.usage, answer)
+	noteWindows(hits, windows)
 	if answer.Reranked < opts.Window(len(hits)) {
 		answer.RerankStopped = StopBudget
 	}

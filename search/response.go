@@ -98,6 +98,17 @@ type Reranked struct {
 	// Truncated says that the passage was too long for the cross-encoder, which
 	// judged its beginning.
 	Truncated bool `json:"truncated,omitempty"`
+	// Window is what was read of the passage; nil if its beginning or all of it.
+	Window *Window `json:"window,omitempty"`
+}
+
+// Window is a part of a passage, title and text: its tokens From to To, To not
+// included, counted from 0, of Of. Of a passage of more than MaxWindowedTokens
+// only as many are looked at.
+type Window struct {
+	From int `json:"from"`
+	To   int `json:"to"`
+	Of   int `json:"of"`
 }
 
 // Timings are wall-clock milliseconds per stage. Branches run side by side, so

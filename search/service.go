@@ -25,6 +25,13 @@ type PairScorer interface {
 	// Tokens returns the token ids of each text, to be stored with a document
 	// and given back in inference.Passage.
 	Tokens(ctx context.Context, texts []string) ([][]uint32, error)
+	// FirstTokens returns the first token ids of each text, limit at most.
+	FirstTokens(ctx context.Context, texts []string, limit int) ([][]uint32, error)
+	// Room is how many tokens of query and passage together are read; Tokens cuts
+	// to as many.
+	Room() int
+	// Special returns the ids of special tokens.
+	Special() []uint32
 	// Score returns one relevance logit per passage, in order; with Until in the
 	// request perhaps of the first passages only.
 	Score(ctx context.Context, req inference.PairRequest) ([]inference.PairScore, inference.Timing, error)
@@ -43,6 +50,8 @@ type Models struct {
 
 	Pair    PairScorer
 	PairRef index.ModelRef
+	// SharedVocabulary says that token ids of Sparse and Pair mean the same.
+	SharedVocabulary bool
 }
 
 // Service runs queries and ingestion over one engine. It is safe for concurrent

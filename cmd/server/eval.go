@@ -84,6 +84,7 @@ queries, for every mode.`,
 	flags.StringVar(&f.collection, "collection", "", "collection to keep the corpus in (default: eval-FOLDER)")
 	flags.IntVar(&f.candidates, "candidates", search.DefaultCandidates, "documents each branch retrieves")
 	flags.IntVar(&f.depth, "rerank-depth", search.DefaultRerankDepth, "candidates the cross-encoder scores")
+	f.registerWindow(flags)
 	f.registerFusion(flags)
 	flags.BoolVar(&f.asJSON, "json", false, "print the result as JSON")
 	return cmd

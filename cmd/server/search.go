@@ -22,6 +22,7 @@ import (
 type searchFlags struct {
 	mode, method                string
 	limit, candidates, depth, k int
+	window                      int
 	budget                      time.Duration
 	rerank                      bool
 	weights                     []string
@@ -100,6 +101,7 @@ func (f *searchFlags) register(flags *pflag.FlagSet) {
 	flags.IntVar(&f.candidates, "candidates", search.DefaultCandidates, "documents each branch retrieves")
 	flags.BoolVar(&f.rerank, "rerank", true, "let the cross-encoder order the top (default: on in mode hybrid)")
 	flags.IntVar(&f.depth, "rerank-depth", search.DefaultRerankDepth, "candidates the cross-encoder scores")
+	f.registerWindow(flags)
 	flags.DurationVar(&f.budget, "budget", 0, "time the cross-encoder may take, such as 100ms; what it does not get to keeps its place")
 	f.registerFusion(flags)
 	flags.StringVar(&f.filter, "filter", "", `search only documents whose payload passes this filter, such as '{"must": [{"field": "kind", "match": "error"}]}'`)
@@ -107,6 +109,10 @@ func (f *searchFlags) register(flags *pflag.FlagSet) {
 	flags.StringVar(&f.queriesFile, "queries", "", "ask each query of this JSON lines file")
 	flags.BoolVar(&f.compare, "compare", false, "put the answers of all modes side by side")
 	flags.BoolVar(&f.asJSON, "json", false, "print answers as JSON, one a line")
+}
+
+func (f *searchFlags) registerWindow(flags *pflag.FlagSet) {
+	flags.IntVar(&f.window, "rerank-window", 0, "tokens the cross-encoder reads of a long passage, those that say most about the query; 0 is its beginning")
 }
 
 func (f *searchFlags) registerFusion(flags *pflag.FlagSet) {
@@ -122,7 +128,7 @@ func (f *searchFlags) request(flags *pflag.FlagSet) (search.Request, error) {
 	for name, field := range map[string]struct {
 		value *int
 		to    **int
-	}{"limit": {&f.limit, &req.Limit}, "candidates": {&f.candidates, &req.Candidates}, "rerank-depth": {&f.depth, &req.RerankDepth}} {
+	}{"limit": {&f.limit, &req.Limit}, "candidates": {&f.candidates, &req.Candidates}, "rerank-depth": {&f.depth, &req.RerankDepth}, "rerank-window": {&f.window, &req.RerankWindow}} {
 		if flags.Changed(name) {
 			*field.to = field.value
 		}

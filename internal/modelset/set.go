@@ -87,6 +87,9 @@ func (s *Set) Search() search.Models {
 	if len(s.Pair) > 0 {
 		m.Pair, m.PairRef = s.Pair[0].Head, s.Pair[0].Ref()
 	}
+	if m.Sparse != nil && m.Pair != nil {
+		m.SharedVocabulary = s.Sparse[0].Head.Vocabulary() == s.Pair[0].Head.Vocabulary()
+	}
 	return m
 }
 

@@ -17,6 +17,9 @@ const DefaultDepth = 20
 // not, and refused: not to rerank is not to call Rerank.
 type Options struct {
 	Depth *int // how many candidates are scored, at least 1; nil is DefaultDepth
+	// Weight is the share, from 0 to 1, of the cross-encoder in the order of what
+	// it scored; the rest is the first stage's. nil is 1: the logit decides alone.
+	Weight *float64
 	// Partial lets the scorer, one with little time, answer for the first of the
 	// passages only. The other candidates stay as they were.
 	Partial bool
@@ -27,7 +30,17 @@ func (o Options) Validate() error {
 	if o.Depth != nil && *o.Depth < 1 {
 		return braid.Errorf(braid.InvalidArgument, "rerank depth is %d, want at least 1", *o.Depth).In("depth")
 	}
+	if w := o.weight(); !(w >= 0 && w <= 1) {
+		return braid.Errorf(braid.InvalidArgument, "rerank weight is %v, want 0 to 1", w).In("weight")
+	}
 	return nil
+}
+
+func (o Options) weight() float64 {
+	if o.Weight == nil {
+		return 1
+	}
+	return *o.Weight
 }
 
 // Window returns how many of n candidates are scored: only these need a
@@ -48,6 +61,7 @@ type Passage struct {
 // Candidate is one entry of the ranking to rerank.
 type Candidate struct {
 	ID      string
+	Score   float64 // of the first stage, finite; read where Options.Weight is below 1
 	Passage Passage // read only within Options.Window
 }
 
@@ -68,7 +82,12 @@ type Item struct {
 	Scored      bool
 	Logit       float32
 	Probability float64 // see Probability
-	From, To    int     // positions before and after, from 1
+	// Score is what the scored candidates are ordered by: at weight 1 the
+	// probability (by logit, where that rounds), else w·logit + (1−w)·score, both
+	// scaled over the scored candidates so that the lowest is 0 and the highest 1.
+	// Where all are equal each is 1.
+	Score    float64
+	From, To int // positions before and after, from 1
 }
 
 // Rerank scores the first candidates and returns all of them, the scored ones
@@ -102,16 +121,54 @@ func Rerank(ctx context.Context, scorer Scorer, query string, candidates []Candi
 		}
 		window[i].Scored, window[i].Logit, window[i].Probability = true, logit, Probability(logit)
 	}
-	slices.SortFunc(window, func(a, b Item) int {
-		if hit(a).Before(hit(b)) {
-			return -1
-		}
-		return 1
-	})
+	order(window, candidates, opts.weight())
 	for i := range window {
 		window[i].To = i + 1
 	}
 	return items, nil
+}
+
+// order sorts the scored items, which stand in the order of candidates.
+func order(window []Item, candidates []Candidate, weight float64) {
+	by := make(map[string]float64, len(window)) // id to what it is ordered by
+	if weight == 1 {
+		for i, item := range window {
+			window[i].Score, by[item.ID] = item.Probability, float64(item.Logit)
+		}
+	} else {
+		logits, scores := make([]float64, len(window)), make([]float64, len(window))
+		for i, item := range window {
+			logits[i], scores[i] = float64(item.Logit), candidates[i].Score
+		}
+		scale(logits)
+		scale(scores)
+		for i, item := range window {
+			window[i].Score = weight*logits[i] + (1-weight)*scores[i]
+			by[item.ID] = window[i].Score
+		}
+	}
+	slices.SortFunc(window, func(a, b Item) int {
+		if (braid.Hit{ID: a.ID, Score: by[a.ID]}).Before(braid.Hit{ID: b.ID, Score: by[b.ID]}) {
+			return -1
+		}
+		return 1
+	})
+}
+
+// scale maps values linearly so that the lowest is 0 and the highest 1; if they
+// are equal each is 1.
+func scale(values []float64) {
+	if len(values) == 0 {
+		return
+	}
+	low, high := slices.Min(values), slices.Max(values)
+	for i, v := range values {
+		values[i] = 1
+		if high > low {
+			// Halves, so that the difference of two large values is finite.
+			values[i] = (v/2 - low/2) / (high/2 - low/2)
+		}
+	}
 }
 
 // unscored makes an item in its old place of every candidate.
@@ -147,6 +204,3 @@ func score(ctx context.Context, scorer Scorer, query string, passages []Passage,
 	}
 	return logits, nil
 }
-
-// hit is the item as an entry of the ranking by logit.
-func hit(i Item) braid.Hit { return braid.Hit{ID: i.ID, Score: float64(i.Logit)} }

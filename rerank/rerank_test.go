@@ -69,6 +69,9 @@ func TestRerankOrdersTheWindowAndKeepsTheRest(t *testing.T) {
 		{ID: "d", From: 4, To: 4},
 		{ID: "e", From: 5, To: 5},
 	}
+	for i := range want[:3] {
+		want[i].Score = want[i].Probability
+	}
 	if !slices.Equal(got, want) {
 		t.Errorf("got  %+v\nwant %+v", got, want)
 	}
@@ -311,4 +314,45 @@ func TestProbabilityNeverFalls(t *testing.T) {
 			t.Fatalf("probabilities %v and %v of logits %v and %v", pa, pb, min(a, b), max(a, b))
 		}
 	})
+}
+
+// TestWeightSharesTheOrder: at 0 the first stage decides, at 1 the cross-encoder,
+// in between the sum of what both say, each scaled over the scored candidates.
+func TestWeightSharesTheOrder(t *testing.T) {
+	scorer := byText(map[string]float32{"text of a": -4, "text of b": 4, "text of c": 2, "text of d": 9})
+	list := candidates("a", "b", "c", "d")
+	for i, score := range []float64{3, 2, 1.5, 1} {
+		list[i].Score = score
+	}
+	for _, c := range []struct {
+		weight float64
+		want   string
+		scores []float64
+	}{
+		{0, "a b c d", []float64{1, 1.0 / 3, 0}},
+		{0.25, "a b c d", []float64{0.75, 0.5, 0.25 * 0.75}},
+		{0.75, "b c a d", []float64{0.75 + 0.25/3, 0.75 * 0.75, 0.25}},
+	} {
+		got, err := rerank.Rerank(t.Context(), scorer, "q", list, rerank.Options{Depth: new(3), Weight: &c.weight})
+		if err != nil || ids(got) != c.want {
+			t.Errorf("weight %v: %q, error %v, want %q", c.weight, ids(got), err, c.want)
+			continue
+		}
+		for i, want := range c.scores {
+			if d := got[i].Score - want; d > 1e-12 || d < -1e-12 {
+				t.Errorf("weight %v: %s has score %v, want %v", c.weight, got[i].ID, got[i].Score, want)
+			}
+		}
+	}
+	for _, weight := range []float64{-0.1, 1.1, math.NaN()} {
+		if _, err := rerank.Rerank(t.Context(), scorer, "q", list, rerank.Options{Weight: &weight}); braid.CodeOf(err) != braid.InvalidArgument {
+			t.Errorf("weight %v: error %v, want InvalidArgument", weight, err)
+		}
+	}
+	// Equal judgements and scores: by id.
+	same := byText(map[string]float32{"text of a": 1, "text of b": 1})
+	got, err := rerank.Rerank(t.Context(), same, "q", candidates("b", "a"), rerank.Options{Weight: new(0.5)})
+	if err != nil || ids(got) != "a b" || got[0].Score != 1 {
+		t.Errorf("equal: %+v, error %v", got, err)
+	}
 }

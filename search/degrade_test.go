@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/braid-search/braid"
+	"github.com/braid-search/braid/fusion"
 	"github.com/braid-search/braid/index"
 	"github.com/braid-search/braid/inference"
 	"github.com/braid-search/braid/search"
@@ -49,7 +50,7 @@ func TestFailingBranchDegrades(t *testing.T) {
 		t.Errorf("hits: %v", ids(answer.Hits))
 	}
 	// The others' scores are what they are without the dense branch's vote.
-	want := ask(t, s, search.Request{Query: "inlet pressure", Fusion: &search.Fusion{Weights: map[braid.Branch]float64{"dense": 0}}})
+	want := ask(t, s, search.Request{Query: "inlet pressure", Fusion: &search.Fusion{Method: fusion.MinMax, Weights: map[braid.Branch]float64{"dense": 0}}})
 	for i := range answer.Hits {
 		if answer.Hits[i].Fused.Score != want.Hits[i].Fused.Score {
 			t.Errorf("%s: fused score %v, want %v", answer.Hits[i].ID, answer.Hits[i].Fused.Score, want.Hits[i].Fused.Score)

@@ -130,7 +130,7 @@ func TestFilteredHybridEqualsBruteForce(t *testing.T) {
 					t.Fatalf("%s, %q in %s: found %d, want %d", text, query, branch, len(filtered.Hits), len(ranking.Hits))
 				}
 			}
-			want, err := fusion.Fuse(rankings, fusion.Options{})
+			want, err := fusion.Fuse(rankings, fusion.Options{Method: fusion.MinMax})
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -14,11 +14,13 @@ import (
 // field is taken or left as a whole, Fusion too. A profile speaks for hybrid
 // queries, except for Candidates, which every mode has.
 type Profile struct {
-	Candidates   *int    `json:"candidates,omitempty"`
-	Rerank       *bool   `json:"rerank,omitempty"`
-	RerankDepth  *int    `json:"rerank_depth,omitempty"`
-	RerankWindow *int    `json:"rerank_window,omitempty"`
-	Fusion       *Fusion `json:"fusion,omitempty"`
+	Candidates   *int     `json:"candidates,omitempty"`
+	Rerank       *bool    `json:"rerank,omitempty"`
+	RerankDepth  *int     `json:"rerank_depth,omitempty"`
+	RerankWeight *float64 `json:"rerank_weight,omitempty"`
+	RerankWindow *int     `json:"rerank_window,omitempty"`
+	Fusion       *Fusion  `json:"fusion,omitempty"`
+	Routing      *bool    `json:"routing,omitempty"`
 }
 
 // ParseProfile reads a profile from JSON that came from outside. Unknown fields
@@ -54,8 +56,14 @@ func (p Profile) complete(r Request) Request {
 	if r.RerankWindow == nil {
 		r.RerankWindow = p.RerankWindow
 	}
+	if r.RerankWeight == nil {
+		r.RerankWeight = p.RerankWeight
+	}
 	if r.Fusion == nil {
 		r.Fusion = p.Fusion
+	}
+	if r.Routing == nil {
+		r.Routing = p.Routing
 	}
 	return r
 }

@@ -22,7 +22,7 @@ func TestProfileSpeaksWhereTheRequestIsSilent(t *testing.T) {
 	fused := &search.Fusion{Method: fusion.RRF, K: ptr(1), Weights: search.Weights{braid.Dense: 0, braid.Sparse: 0}}
 	said := search.Request{Query: "pressure", Candidates: ptr(2), Rerank: ptr(false), Fusion: fused}
 	want := ask(t, s, said)
-	plain := ask(t, s, search.Request{Query: "pressure", Rerank: ptr(false)})
+	plain := ask(t, s, search.Request{Query: "pressure", Rerank: ptr(false), Fusion: &search.Fusion{}})
 	if plain.ProfileVersion != 0 || plain.Hits[0].Score == want.Hits[0].Score {
 		t.Fatalf("without a profile: version %d, the same score", plain.ProfileVersion)
 	}
@@ -55,7 +55,7 @@ func TestProfileSpeaksWhereTheRequestIsSilent(t *testing.T) {
 	if kept, err = s.ClearProfile(t.Context(), "t"); err != nil || kept.Version != 2 || kept.Profile.Candidates != nil {
 		t.Errorf("clear: %+v, error %v", kept, err)
 	}
-	same("cleared", ask(t, s, search.Request{Query: "pressure", Rerank: ptr(false)}), plain)
+	same("cleared", ask(t, s, search.Request{Query: "pressure", Rerank: ptr(false), Fusion: &search.Fusion{}}), plain)
 }
 
 func TestBadProfiles(t *testing.T) {

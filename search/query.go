@@ -38,7 +38,10 @@ func (s *Service) Search(ctx context.Context, name string, req Request) (*Respon
 	if err != nil {
 		return nil, err
 	}
-	answer := &Response{Hits: []Hit{}, Mode: p.Mode, Candidates: map[braid.Branch]int{}, ProfileVersion: version}
+	answer := &Response{Hits: []Hit{}, Mode: p.Mode, Candidates: map[braid.Branch]int{}, Routing: p.routing, ProfileVersion: version}
+	if p.Mode == ModeHybrid {
+		answer.Fusion = p.Fusion.used(branches)
+	}
 	p.filter = s.filter(req.Filter)
 	if p.allowed, err = s.allow(ctx, c, p.filter, answer); err != nil {
 		return nil, err

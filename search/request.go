@@ -83,11 +83,21 @@ type Request struct {
 	// they were fused, after those that were. Absent, there is no bound but the
 	// request's.
 	BudgetMS *int `json:"budget_ms,omitempty"`
-	// Fusion says how a hybrid query's rankings are merged.
+	// RerankWeight is how far the cross-encoder is trusted: its share, from 0 to 1,
+	// in the score that orders what it scored; the rest is the fused score's. At 1
+	// it decides alone, and the score is its probability. By default a hybrid
+	// query gets the weight of its kind (see Routing), any other 1.
+	RerankWeight *float64 `json:"rerank_weight,omitempty"`
+	// Fusion says how a hybrid query's rankings are merged. By default it is
+	// "minmax", with the weights of the query's kind.
 	Fusion *Fusion `json:"fusion,omitempty"`
-	// MinScore drops hits whose shown score is below it, after everything else
-	// is done. In a reranked answer only hits with a probability are compared;
-	// the rest of the list is dropped.
+	// Routing, when false, treats every hybrid query alike: a query is not looked
+	// at to choose the default weights of branches and reranker.
+	Routing *bool `json:"routing,omitempty"`
+	// MinScore drops hits whose shown score is below it, after everything else;
+	// for a bound on the cross-encoder's probability send RerankWeight 1.
+	// In a reranked answer only hits that were scored are compared; the
+	// rest of the list is dropped.
 	MinScore *float64 `json:"min_score,omitempty"`
 	// Filter is what documents have to pass to be searched at all; nil is all.
 	Filter *braid.Filter `json:"filter,omitempty"`
@@ -95,7 +105,7 @@ type Request struct {
 
 // Fusion chooses how rankings are merged; see package fusion for the formulas.
 type Fusion struct {
-	// Method is "rrf" (default), "minmax" or "dbsf".
+	// Method is "rrf", "minmax" or "dbsf"; a Fusion without one is "rrf".
 	Method fusion.Method `json:"method,omitempty"`
 	// K is the constant of reciprocal rank fusion, at least 1; default 60.
 	K *int `json:"k,omitempty"`
@@ -134,6 +144,8 @@ type plan struct {
 	Request
 	limit, candidates, depth int
 	rerank                   bool
+	rerankWeight             float64
+	routing                  *Routing           // nil: the query was not looked at
 	filter                   braid.Filter       // of the caller and the request
 	allowed                  index.Set          // what passes it; nil for all documents
 	expansion                braid.SparseVector // of the query; empty if no sparse branch made one
@@ -166,6 +178,10 @@ func (r Request) plan(rerankable bool) (plan, error) {
 	if err := r.Fusion.validate(p.Mode); err != nil {
 		return plan{}, err
 	}
+	if w := r.RerankWeight; w != nil && !(*w >= 0 && *w <= 1) {
+		return plan{}, braid.Errorf(braid.InvalidArgument, "rerank_weight is %v, want 0 to 1", *w).In("rerank_weight")
+	}
+	p.route()
 	if r.Filter != nil {
 		if err := r.Filter.Validate(); err != nil {
 			return plan{}, err
@@ -200,6 +216,26 @@ func (r Request) plan(rerankable bool) (plan, error) {
 		}
 	}
 	return p, nil
+}
+
+// route fills in what depends on the kind of the query.
+func (p *plan) route() {
+	p.rerankWeight = 1
+	if p.Mode == ModeHybrid {
+		r := Routing{Kind: KindOther}
+		if p.Routing == nil || *p.Routing {
+			r = route(p.Query)
+			p.routing = &r
+		}
+		d := r.defaults()
+		if p.Fusion == nil {
+			p.Fusion = d.fusion()
+		}
+		p.rerankWeight = d.rerankWeight
+	}
+	if p.RerankWeight != nil {
+		p.rerankWeight = *p.RerankWeight
+	}
 }
 
 func (r Request) validateQuery() error {
@@ -259,4 +295,21 @@ func (f *Fusion) options() fusion.Options {
 		return fusion.Options{}
 	}
 	return fusion.Options{Method: f.Method, K: f.K}
+}
+
+// used is the fusion as it is done with the branches at hand, nothing left to
+// defaults.
+func (f *Fusion) used(branches []braid.Branch) *Fusion {
+	u := &Fusion{Method: f.Method, K: f.K, Weights: make(Weights, len(branches))}
+	if u.Method == "" {
+		u.Method = fusion.RRF
+	}
+	if u.Method == fusion.RRF && u.K == nil {
+		k := fusion.DefaultK
+		u.K = &k
+	}
+	for _, b := range branches {
+		u.Weights[b] = f.weight(b)
+	}
+	return u
 }

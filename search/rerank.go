@@ -25,10 +25,10 @@ func (s *Service) rerank(ctx context.Context, info index.Info, p plan, hits []Hi
 		answer.Degraded = append(answer.Degraded, s.degrade(ctx, info.Name, "rerank", err))
 		return hits
 	}
-	opts := rerank.Options{Depth: &p.depth, Partial: p.BudgetMS != nil}
+	opts := rerank.Options{Depth: &p.depth, Weight: &p.rerankWeight, Partial: p.BudgetMS != nil}
 	candidates := make([]rerank.Candidate, len(hits))
 	for i, h := range hits {
-		candidates[i].ID = h.ID
+		candidates[i].ID, candidates[i].Score = h.ID, h.Score
 		if i >= opts.Window(len(hits)) {
 			continue
 		}
@@ -51,6 +51,7 @@ func (s *Service) rerank(ctx context.Context, info index.Info, p plan, hits []Hi
 		answer.Degraded = append(answer.Degraded, s.degrade(ctx, info.Name, "rerank", err))
 		return hits
 	}
+	answer.RerankWeight = &p.rerankWeight
 	hits = reorder(hits, items, scorer.usage, answer)
 	noteWindows(hits, windows)
 	if answer.Reranked < opts.Window(len(hits)) {
@@ -73,7 +74,10 @@ func reorder(hits []Hit, items []rerank.Item, usage []inference.Usage, answer *R
 				After:       item.To,
 				Truncated:   usage[item.From-1].Truncated,
 			}
-			h.Score, h.ScoreType = item.Probability, ScoreProbability
+			h.Score, h.ScoreType = item.Score, ScoreBlended
+			if *answer.RerankWeight == 1 {
+				h.ScoreType = ScoreProbability
+			}
 			answer.Reranked++
 		}
 		reordered[i] = h

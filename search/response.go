@@ -13,6 +13,14 @@ import (
 type Response struct {
 	Hits []Hit `json:"hits"`
 	Mode Mode  `json:"mode"`
+	// Routing says what a hybrid query was taken for; absent in other modes and
+	// when routing was switched off.
+	Routing *Routing `json:"routing,omitempty"`
+	// Fusion is how the rankings of a hybrid query were merged, weights and all.
+	Fusion *Fusion `json:"fusion,omitempty"`
+	// RerankWeight is the share of the cross-encoder in the order of what it
+	// scored; absent if it scored nothing.
+	RerankWeight *float64 `json:"rerank_weight,omitempty"`
 	// Reranked is the number of hits the cross-encoder scored.
 	Reranked int `json:"reranked"`
 	// RerankStopped says why fewer hits were scored than were asked for; absent
@@ -73,6 +81,7 @@ type ScoreType string
 
 const (
 	ScoreProbability ScoreType = "probability" // sigmoid of the cross-encoder's logit, 0 to 1
+	ScoreBlended     ScoreType = "blended"     // cross-encoder's and fused score by weight, 0 to 1 within one answer
 	ScoreFused       ScoreType = "fused"       // the fusion method's
 	ScoreDense       ScoreType = "dense"       // cosine
 	ScoreSparse      ScoreType = "sparse"      // inner product

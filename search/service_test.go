@@ -143,7 +143,7 @@ func TestAnswerExplainsItself(t *testing.T) {
 		if h.Rank != i+1 || h.Rerank == nil || h.Rerank.After != h.Rank || h.Rerank.Before != h.Fused.Rank {
 			t.Errorf("%s: rank %d, fused %+v, rerank %+v", h.ID, h.Rank, h.Fused, h.Rerank)
 		}
-		if h.ScoreType != search.ScoreProbability || h.Score != h.Rerank.Probability {
+		if h.ScoreType != search.ScoreBlended || h.Score < 0 || h.Score > 1 {
 			t.Errorf("%s: score %v (%s), rerank %+v", h.ID, h.Score, h.ScoreType, h.Rerank)
 		}
 	}
@@ -178,7 +178,7 @@ func TestBudgetsAreSeparate(t *testing.T) {
 		}
 	}
 	for i, h := range answer.Hits {
-		want := search.ScoreProbability
+		want := search.ScoreBlended
 		if i >= 4 {
 			want = search.ScoreFused
 		}
@@ -242,7 +242,7 @@ func TestEqualTextsComeByIDWithTheirOwnPayload(t *testing.T) {
 	check := func(when string) {
 		t.Helper()
 		for _, rerank := range []bool{false, true} {
-			answer := ask(t, s, search.Request{Query: "pump seal", Limit: ptr(3), Rerank: &rerank})
+			answer := ask(t, s, search.Request{Query: "pump seal", Limit: ptr(3), Rerank: &rerank, Fusion: &search.Fusion{}})
 			if !slices.Equal(ids(answer.Hits), []string{"a", "b", "c"}) {
 				t.Fatalf("%s: got %v", when, ids(answer.Hits))
 			}

@@ -26,7 +26,8 @@ type searchFlags struct {
 	budget                      time.Duration
 	rerank                      bool
 	weights                     []string
-	minScore                    float64
+	minScore, rerankWeight      float64
+	routing                     bool
 	collection, queriesFile     string
 	filter                      string
 	asJSON, compare             bool
@@ -116,7 +117,9 @@ func (f *searchFlags) registerWindow(flags *pflag.FlagSet) {
 }
 
 func (f *searchFlags) registerFusion(flags *pflag.FlagSet) {
-	flags.StringVar(&f.method, "fusion", string(fusion.RRF), "rrf, minmax or dbsf")
+	flags.StringVar(&f.method, "fusion", "", "rrf, minmax or dbsf (default: minmax, with weights that suit the kind of query)")
+	flags.Float64Var(&f.rerankWeight, "rerank-weight", 0, "share of the cross-encoder in the final order, 0 to 1 (default: what suits the kind of query)")
+	flags.BoolVar(&f.routing, "routing", true, "choose the default weights by the kind of query")
 	flags.IntVar(&f.k, "k", fusion.DefaultK, "constant of rrf")
 	flags.StringSliceVar(&f.weights, "weights", nil, "weight of branches, such as dense=2,lexical=0.5; others weigh 1")
 }
@@ -139,6 +142,12 @@ func (f *searchFlags) request(flags *pflag.FlagSet) (search.Request, error) {
 	if flags.Changed("budget") {
 		ms := int(f.budget.Milliseconds())
 		req.BudgetMS = &ms
+	}
+	if flags.Changed("rerank-weight") {
+		req.RerankWeight = &f.rerankWeight
+	}
+	if flags.Changed("routing") {
+		req.Routing = &f.routing
 	}
 	if flags.Changed("min-score") {
 		req.MinScore = &f.minScore

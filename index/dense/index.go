@@ -33,7 +33,7 @@ func (o Options) graphFrom() int {
 // Index is a set of vectors of one length: an Exact, or from Options.GraphFrom on
 // a graph. It does not turn from one into the other by itself: see Outgrown.
 // Searches may run at the same time as each other, not as Put or Remove: the
-// caller holds a lock.
+// caller holds a lock. Vacuum may run beside all of them.
 type Index struct {
 	opts  Options
 	dim   int
@@ -105,6 +105,24 @@ func (x *Index) Remove(ord uint32) {
 		return
 	}
 	x.exact.Remove(ord)
+}
+
+// Removed is the number of vectors that were removed since Vacuum last began and
+// cost searches time as if they were there; 0 without a graph.
+func (x *Index) Removed() int {
+	if x.graph == nil {
+		return 0
+	}
+	return x.graph.Removed()
+}
+
+// Vacuum takes removed vectors out of the graph, if there is one; see
+// hnsw.Graph.Vacuum. Save waits for it. It fails only when ctx ends.
+func (x *Index) Vacuum(ctx context.Context) error {
+	if x.graph == nil {
+		return nil
+	}
+	return x.graph.Vacuum(ctx)
 }
 
 // Len returns the number of vectors.

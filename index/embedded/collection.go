@@ -32,8 +32,9 @@ type collection struct {
 	changed map[string]bool // ids written since a compaction began; nil when none runs
 	unsaved int             // documents written since the branches were saved
 	saving  bool            // whether they are about to be saved in the background
+	vacuum  func()          // ends the vacuum of a graph that runs in the background; nil when none does
 
-	background sync.WaitGroup // a compaction and a save
+	background sync.WaitGroup // a compaction, a vacuum and a save
 	stop       context.CancelFunc
 	stopped    context.Context
 
@@ -150,6 +151,7 @@ func (c *collection) drop() error {
 // fail.
 func (c *collection) close() {
 	c.writes.Lock()
+	c.stop() // a save waits for a vacuum
 	if c.unsaved > max(worthSaving, len(c.ords)/100) {
 		c.save()
 	}

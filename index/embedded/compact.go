@@ -29,6 +29,9 @@ func (c *collection) startCompaction() {
 		return
 	}
 	c.changed = map[string]bool{}
+	if c.vacuum != nil {
+		c.vacuum() // of a graph that has had its day
+	}
 	c.background.Go(func() { c.compact(view) })
 }
 

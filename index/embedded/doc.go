@@ -10,7 +10,9 @@
 // Ordinals ascend and are not used twice: a document that is written again gets
 // a new one, so that a set of ordinals never comes to mean other documents.
 // When most ordinals stand for documents that are no more, the branches are
-// built anew in the background and take the place of the old ones.
+// built anew in the background and take the place of the old ones. Before that,
+// a graph of vectors is mended around those that are no more, also in the
+// background.
 //
 // Invariants:
 //   - A write is durable before it is visible, and becomes visible in every

@@ -25,10 +25,11 @@ const (
 	nothing = 0
 )
 
-// saveIfDue has the branches saved soon if much was written since they were.
+// saveIfDue has the branches saved soon if much was written since they were. A
+// vacuum is not disturbed: a save would wait for it, and writes for the save.
 // writes is held, or nobody uses the collection yet.
 func (c *collection) saveIfDue() {
-	if c.unsaved > max(mostUnsaved, len(c.ords)/10) && !c.saving {
+	if c.unsaved > max(mostUnsaved, len(c.ords)/10) && !c.saving && c.vacuum == nil {
 		c.saving = true
 		c.background.Go(c.saveInBackground)
 	}
@@ -93,6 +94,7 @@ func (c *collection) open(ctx context.Context, view *store.View, progress func(P
 		if c.outdated() {
 			c.startCompaction()
 		}
+		c.vacuumIfDue()
 	}()
 	for _, sequence := range slices.Backward(sequences) {
 		switch ok, err := c.openSaved(ctx, sequence, view); {

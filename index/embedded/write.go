@@ -169,6 +169,7 @@ func (c *collection) afterWrite(n int) {
 	if c.changed == nil && c.outdated() {
 		c.startCompaction()
 	}
+	c.vacuumIfDue()
 	c.unsaved += n
 	c.saveIfDue()
 }

@@ -2,13 +2,11 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"slices"
 	"strings"
-	"text/tabwriter"
 
 	"github.com/spf13/cobra"
 
@@ -17,7 +15,7 @@ import (
 	"github.com/braid-search/braid/search"
 )
 
-// evalDepth is the length of the rankings that are scored: recall@100 needs it.
+// evalDepth is the length of the rankings that are scored: R@100 needs it.
 const evalDepth = 100
 
 func newEvalCommand() *cobra.Command {
@@ -25,6 +23,7 @@ func newEvalCommand() *cobra.Command {
 	var f searchFlags
 	var qrels string
 	var modes []string
+	var o evalOutput
 	cmd := &cobra.Command{
 		Use:   "eval DIR",
 		Short: "Measure search quality on a test collection",
@@ -33,8 +32,11 @@ queries.jsonl and qrels/test.tsv (another file of qrels/ with --qrels NAME).
 
 The corpus is stored in a collection of its own, by default named after the
 folder, and kept: documents that are stored already are not encoded again.
-Prints nDCG@10, MRR@10, recall@20 and recall@100, each the mean over the judged
-queries, for every mode.`,
+Prints the mean of each metric over the judged queries, for every mode. Metrics
+are nDCG@k, RR@k, R@k (recall), P@k (precision), Success@k and AP.
+
+--out keeps the scores of every query. --baseline compares with such a file, and
+exits with 3 when a metric fell by more than --tolerance.`,
 		Args: exactly(1),
 		RunE: func(cmd *cobra.Command, args []string) (err error) {
 			dataset, err := eval.Open(args[0], qrels)
@@ -43,6 +45,9 @@ queries, for every mode.`,
 			}
 			chosen, err := chooseWays(modes)
 			if err != nil {
+				return err
+			}
+			if err := o.prepare(); err != nil {
 				return err
 			}
 			if f.collection == "" {
@@ -60,10 +65,9 @@ queries, for every mode.`,
 			if err := indexCorpus(cmd.Context(), b, f.collection, dataset, cmd.ErrOrStderr()); err != nil {
 				return err
 			}
-			results := map[string]eval.Result{}
-			var measured []way
+			results := dataset.Results()
 			for _, w := range chosen {
-				result, err := evaluate(cmd.Context(), b, f.collection, dataset, w, req, cmd.ErrOrStderr())
+				run, err := answerAll(cmd.Context(), b, f.collection, dataset, w, req, cmd.ErrOrStderr())
 				if code := braid.CodeOf(err); len(modes) == 0 && err != nil && (code == braid.Unavailable || code == braid.InvalidArgument) {
 					_, _ = fmt.Fprintf(cmd.ErrOrStderr(), "braid: mode %s is left out: %v\n", w.name, err)
 					continue
@@ -71,10 +75,11 @@ queries, for every mode.`,
 				if err != nil {
 					return fmt.Errorf("mode %s: %w", w.name, err)
 				}
-				results[w.name] = result
-				measured = append(measured, w)
+				if err := dataset.Score(results, w.name, run, o.metrics); err != nil {
+					return fmt.Errorf("mode %s: %w", w.name, err)
+				}
 			}
-			return printReport(cmd.OutOrStdout(), dataset.Report(results), measured, f.asJSON)
+			return o.finish(cmd.OutOrStdout(), cmd.ErrOrStderr(), results, f.asJSON)
 		},
 	}
 	cfg.register(cmd)
@@ -86,6 +91,7 @@ queries, for every mode.`,
 	flags.IntVar(&f.depth, "rerank-depth", search.DefaultRerankDepth, "candidates the cross-encoder scores")
 	f.registerWindow(flags)
 	f.registerFusion(flags)
+	o.register(flags)
 	flags.BoolVar(&f.asJSON, "json", false, "print the result as JSON")
 	return cmd
 }
@@ -141,8 +147,8 @@ func indexCorpus(ctx context.Context, b backend, collection string, dataset *eva
 	return nil
 }
 
-// evaluate asks every query of the dataset in one way and scores the answers.
-func evaluate(ctx context.Context, b backend, collection string, dataset *eval.Dataset, w way, req search.Request, stderr io.Writer) (eval.Result, error) {
+// answerAll asks every query of the dataset in one way.
+func answerAll(ctx context.Context, b backend, collection string, dataset *eval.Dataset, w way, req search.Request, stderr io.Writer) (eval.Run, error) {
 	depth := evalDepth
 	req.Mode, req.Rerank, req.Limit = w.mode, &w.rerank, &depth
 	if w.mode != search.ModeHybrid {
@@ -155,11 +161,11 @@ func evaluate(ctx context.Context, b backend, collection string, dataset *eval.D
 		req.Query = q.Text
 		answer, err := b.Search(ctx, collection, req)
 		if err != nil {
-			return eval.Result{}, fmt.Errorf("query %q: %w", q.ID, err)
+			return nil, fmt.Errorf("query %q: %w", q.ID, err)
 		}
 		if len(answer.Degraded) > 0 {
 			d := answer.Degraded[0]
-			return eval.Result{}, braid.Errorf(d.Code, "query %q was answered without %s: %s", q.ID, d.Stage, d.Message)
+			return nil, braid.Errorf(d.Code, "query %q was answered without %s: %s", q.ID, d.Stage, d.Message)
 		}
 		ids := make([]string, len(answer.Hits))
 		for i, h := range answer.Hits {
@@ -168,20 +174,5 @@ func evaluate(ctx context.Context, b backend, collection string, dataset *eval.D
 		run[q.ID] = ids
 		bar.add(1)
 	}
-	return dataset.Evaluate(run)
-}
-
-func printReport(out io.Writer, report eval.Report, chosen []way, asJSON bool) error {
-	if asJSON {
-		e := json.NewEncoder(out)
-		e.SetIndent("", "  ")
-		return e.Encode(report)
-	}
-	w := tabwriter.NewWriter(out, 0, 8, 3, ' ', tabwriter.AlignRight)
-	_, _ = fmt.Fprintf(w, "%s (%s, %d queries)\tnDCG@10\tMRR@10\trecall@20\trecall@100\t\n", report.Dataset, report.Qrels, report.Queries)
-	for _, c := range chosen {
-		s := report.Modes[c.name]
-		_, _ = fmt.Fprintf(w, "%s\t%.4f\t%.4f\t%.4f\t%.4f\t\n", c.name, s.NDCG10, s.MRR10, s.Recall20, s.Recall100)
-	}
-	return w.Flush()
+	return run, nil
 }

@@ -33,14 +33,18 @@ func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 }
 
 // exitCode reports err to the person at the terminal: 2 for a command that
-// could never work, 130 for one that was interrupted, 1 for the rest.
+// could never work, 3 for an evaluation below its baseline, 130 for a command that
+// was interrupted, 1 for the rest.
 func exitCode(err error, stderr io.Writer) int {
 	if err == nil {
 		return 0
 	}
 	_, _ = fmt.Fprintln(stderr, "braid:", err) // nowhere left to report a failure
 	var usage usageError
+	var worse worseError
 	switch {
+	case errors.As(err, &worse):
+		return 3
 	case errors.As(err, &usage), braid.CodeOf(err) == braid.InvalidArgument:
 		return 2
 	case braid.CodeOf(err) == braid.Canceled:

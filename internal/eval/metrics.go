@@ -24,12 +24,8 @@ type Scores struct {
 // Measure scores the ranking of one query: ids, best first. It fails with
 // braid.InvalidArgument when an id occurs twice, since it would count twice.
 func Measure(j Judgments, ranked []string) (Scores, error) {
-	seen := make(map[string]int, len(ranked))
-	for i, id := range ranked {
-		if first, twice := seen[id]; twice {
-			return Scores{}, braid.Errorf(braid.InvalidArgument, "measure ranking: %q stands at ranks %d and %d: an id may occur once", id, first, i+1)
-		}
-		seen[id] = i + 1
+	if err := checkOnce(ranked); err != nil {
+		return Scores{}, err
 	}
 	return Scores{
 		NDCG10:    j.NDCG(ranked, 10),
@@ -37,6 +33,17 @@ func Measure(j Judgments, ranked []string) (Scores, error) {
 		Recall20:  j.Recall(ranked, 20),
 		Recall100: j.Recall(ranked, 100),
 	}, nil
+}
+
+func checkOnce(ranked []string) error {
+	seen := make(map[string]int, len(ranked))
+	for i, id := range ranked {
+		if first, twice := seen[id]; twice {
+			return braid.Errorf(braid.InvalidArgument, "measure ranking: %q stands at ranks %d and %d: an id may occur once", id, first, i+1)
+		}
+		seen[id] = i + 1
+	}
+	return nil
 }
 
 // NDCG is the discounted cumulative gain of the first k ids over that of the

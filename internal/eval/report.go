@@ -44,21 +44,3 @@ func mean(queries []QueryScores) Scores {
 	n := float64(max(len(queries), 1))
 	return Scores{sum.NDCG10 / n, sum.MRR10 / n, sum.Recall20 / n, sum.Recall100 / n}
 }
-
-// Report is the outcome for one dataset as it is printed: the mean scores of
-// each mode of search.
-type Report struct {
-	Dataset string            `json:"dataset"`
-	Qrels   string            `json:"qrels"`
-	Queries int               `json:"queries"`
-	Modes   map[string]Scores `json:"modes"`
-}
-
-// Report gathers the results of several modes, by name of the mode.
-func (d *Dataset) Report(results map[string]Result) Report {
-	report := Report{Dataset: d.Name, Qrels: d.Qrels, Queries: len(d.Queries), Modes: make(map[string]Scores, len(results))}
-	for mode, result := range results {
-		report.Modes[mode] = result.Mean
-	}
-	return report
-}

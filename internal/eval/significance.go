@@ -17,7 +17,8 @@ const slack = 1e-12
 
 // Interval is a range of values, both ends included.
 type Interval struct {
-	Low, High float64
+	Low  float64 `json:"low"`
+	High float64 `json:"high"`
 }
 
 // RandomizationTest returns the two-sided p-value of the paired differences of

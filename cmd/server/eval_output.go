@@ -1,0 +1,170 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"maps"
+	"math"
+	"slices"
+	"strings"
+	"text/tabwriter"
+
+	"github.com/spf13/pflag"
+
+	"github.com/braid-search/braid"
+	"github.com/braid-search/braid/internal/eval"
+)
+
+// evalOutput is what to measure, and what to do with the scores.
+type evalOutput struct {
+	names         []string
+	out, baseline string
+	tolerance     float64
+
+	metrics []eval.Metric
+	before  *eval.Results // nil: no baseline
+}
+
+// worseError says that an evaluation fell below its baseline.
+type worseError struct{ message string }
+
+func (e worseError) Error() string { return e.message }
+
+func (o *evalOutput) register(flags *pflag.FlagSet) {
+	var names []string
+	for _, m := range eval.DefaultMetrics() {
+		names = append(names, m.String())
+	}
+	flags.StringSliceVar(&o.names, "metrics", names, "metrics to print: nDCG@k, RR@k, R@k, P@k, Success@k, AP")
+	flags.StringVar(&o.out, "out", "", "file to keep the scores of every query in")
+	flags.StringVar(&o.baseline, "baseline", "", "file of --out to compare with")
+	flags.Float64Var(&o.tolerance, "tolerance", 0.005, "how far a metric may fall below the baseline")
+}
+
+// prepare reads the metrics and the baseline, before anything is measured.
+func (o *evalOutput) prepare() (err error) {
+	if !(o.tolerance >= 0 && o.tolerance <= 1) {
+		return braid.Errorf(braid.InvalidArgument, "--tolerance %v: use a number from 0 to 1", o.tolerance)
+	}
+	if len(o.names) == 0 {
+		return braid.Errorf(braid.InvalidArgument, "--metrics is empty: name one, nDCG@10 for example")
+	}
+	for i, name := range o.names {
+		if slices.Contains(o.names[:i], name) {
+			return braid.Errorf(braid.InvalidArgument, "--metrics: %s is there twice", name)
+		}
+		m, err := eval.ParseMetric(name)
+		if err != nil {
+			return fmt.Errorf("--metrics: %w", err)
+		}
+		o.metrics = append(o.metrics, m)
+	}
+	if o.baseline != "" {
+		if o.before, err = eval.LoadResults(o.baseline); err != nil {
+			return fmt.Errorf("--baseline: %w", err)
+		}
+	}
+	return nil
+}
+
+// finish saves, prints and compares results. It fails with worseError when a
+// metric fell by more than the tolerance.
+func (o *evalOutput) finish(stdout, stderr io.Writer, results *eval.Results, asJSON bool) error {
+	if o.out != "" {
+		if err := results.Save(o.out); err != nil {
+			return err
+		}
+	}
+	report := results.Report()
+	if o.before != nil {
+		var err error
+		if report.Changes, err = eval.Compare(o.before, results); err != nil {
+			return err
+		}
+		for _, mode := range slices.Sorted(maps.Keys(o.before.Modes)) {
+			if _, measured := results.Modes[mode]; !measured {
+				_, _ = fmt.Fprintf(stderr, "braid: mode %s of the baseline was not measured\n", mode)
+			}
+		}
+	}
+	if err := o.print(stdout, report, asJSON); err != nil {
+		return err
+	}
+	var fell []string
+	for _, c := range report.Changes {
+		if c.Fell(o.tolerance) {
+			fell = append(fell, fmt.Sprintf("%s of %s fell by %.4f", c.Metric, c.Mode, c.Before-c.After))
+		}
+	}
+	if len(fell) > 0 {
+		return worseError{fmt.Sprintf("worse than the baseline by more than %v: %s", o.tolerance, strings.Join(fell, ", "))}
+	}
+	return nil
+}
+
+func (o *evalOutput) print(out io.Writer, report eval.Report, asJSON bool) error {
+	if asJSON {
+		e := json.NewEncoder(out)
+		e.SetIndent("", "  ")
+		return e.Encode(report)
+	}
+	w := tabwriter.NewWriter(out, 0, 8, 3, ' ', tabwriter.AlignRight)
+	_, _ = fmt.Fprintf(w, "%s (%s, %d queries)\t%s\t\n", report.Dataset, report.Qrels, report.Queries, strings.Join(o.names, "\t"))
+	for _, mode := range modesInOrder(report.Modes) {
+		_, _ = fmt.Fprintf(w, "%s\t", mode)
+		for _, m := range o.metrics {
+			_, _ = fmt.Fprintf(w, "%.4f\t", report.Modes[mode][m.Key()])
+		}
+		_, _ = fmt.Fprintln(w)
+	}
+	if len(report.Changes) == 0 {
+		return w.Flush()
+	}
+	_, _ = fmt.Fprintf(w, "\nsince the baseline\tmetric\tbefore\tafter\tchange\t95 %% interval\tp\t\n")
+	for _, c := range report.Changes {
+		_, _ = fmt.Fprintf(w, "%s\t%s\t%.4f\t%.4f\t%+.4f\t%+.4f to %+.4f\t%.4f\t\n", c.Mode, c.Metric, c.Before, c.After, c.After-c.Before, c.Interval.Low, c.Interval.High, c.P)
+	}
+	if err := w.Flush(); err != nil {
+		return err
+	}
+	for _, c := range report.Changes {
+		printQueries(out, c, "better", c.Better)
+		printQueries(out, c, "worse", c.Worse)
+	}
+	return nil
+}
+
+func printQueries(out io.Writer, c eval.Change, which string, queries []eval.QueryChange) {
+	if len(queries) == 0 {
+		return
+	}
+	var list []string
+	for _, q := range queries {
+		list = append(list, fmt.Sprintf("%q %+.4f", q.Query, q.Change))
+	}
+	_, _ = fmt.Fprintf(out, "%s %s, %s most: %s\n", c.Mode, c.Metric, which, strings.Join(list, ", "))
+}
+
+// modesInOrder returns the names of modes as ways has them, others last.
+func modesInOrder(modes map[string]map[string]float64) []string {
+	place := func(name string) int {
+		for i, w := range ways() {
+			if w.name == name {
+				return i
+			}
+		}
+		return math.MaxInt
+	}
+	names := slices.Sorted(maps.Keys(modes))
+	slices.SortStableFunc(names, func(a, b string) int {
+		if place(a) < place(b) {
+			return -1
+		}
+		if place(a) > place(b) {
+			return 1
+		}
+		return 0
+	})
+	return names
+}

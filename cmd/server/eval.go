@@ -36,7 +36,10 @@ Prints the mean of each metric over the judged queries, for every mode. Metrics
 are nDCG@k, RR@k, R@k (recall), P@k (precision), Success@k and AP.
 
 --out keeps the scores of every query. --baseline compares with such a file, and
-exits with 3 when a metric fell by more than --tolerance.`,
+exits with 3 when a metric fell by more than --tolerance.
+
+--run-out writes the rankings as TREC run files, --run-in scores such a file of
+any system, without models and data folder.`,
 		Args: exactly(1),
 		RunE: func(cmd *cobra.Command, args []string) (err error) {
 			dataset, err := eval.Open(args[0], qrels)
@@ -49,6 +52,9 @@ exits with 3 when a metric fell by more than --tolerance.`,
 			}
 			if err := o.prepare(); err != nil {
 				return err
+			}
+			if o.runIn != "" {
+				return o.scoreRunFile(cmd.OutOrStdout(), cmd.ErrOrStderr(), dataset, f.asJSON)
 			}
 			if f.collection == "" {
 				f.collection = "eval-" + dataset.Name
@@ -74,6 +80,9 @@ exits with 3 when a metric fell by more than --tolerance.`,
 				}
 				if err != nil {
 					return fmt.Errorf("mode %s: %w", w.name, err)
+				}
+				if err := o.keepRun(dataset, w.name, run); err != nil {
+					return err
 				}
 				if err := dataset.Score(results, w.name, run, o.metrics); err != nil {
 					return fmt.Errorf("mode %s: %w", w.name, err)

@@ -6,6 +6,8 @@ import (
 	"io"
 	"maps"
 	"math"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"text/tabwriter"
@@ -20,6 +22,7 @@ import (
 type evalOutput struct {
 	names         []string
 	out, baseline string
+	runIn, runOut string
 	tolerance     float64
 
 	metrics []eval.Metric
@@ -39,6 +42,8 @@ func (o *evalOutput) register(flags *pflag.FlagSet) {
 	flags.StringSliceVar(&o.names, "metrics", names, "metrics to print: nDCG@k, RR@k, R@k, P@k, Success@k, AP")
 	flags.StringVar(&o.out, "out", "", "file to keep the scores of every query in")
 	flags.StringVar(&o.baseline, "baseline", "", "file of --out to compare with")
+	flags.StringVar(&o.runOut, "run-out", "", "folder to write a TREC run file of each mode to")
+	flags.StringVar(&o.runIn, "run-in", "", "TREC run file to score instead of searching")
 	flags.Float64Var(&o.tolerance, "tolerance", 0.005, "how far a metric may fall below the baseline")
 }
 
@@ -60,6 +65,14 @@ func (o *evalOutput) prepare() (err error) {
 		}
 		o.metrics = append(o.metrics, m)
 	}
+	if o.runIn != "" && o.runOut != "" {
+		return braid.Errorf(braid.InvalidArgument, "--run-in searches nothing, so there is nothing for --run-out: leave one out")
+	}
+	if o.runOut != "" {
+		if err := os.MkdirAll(o.runOut, 0o755); err != nil {
+			return braid.Errorf(braid.InvalidArgument, "--run-out: %w", err)
+		}
+	}
 	if o.baseline != "" {
 		if o.before, err = eval.LoadResults(o.baseline); err != nil {
 			return fmt.Errorf("--baseline: %w", err)
@@ -68,10 +81,41 @@ func (o *evalOutput) prepare() (err error) {
 	return nil
 }
 
+// keepRun writes the rankings of one mode where --run-out says.
+func (o *evalOutput) keepRun(dataset *eval.Dataset, mode string, run eval.Run) error {
+	if o.runOut == "" {
+		return nil
+	}
+	return dataset.WriteRun(filepath.Join(o.runOut, mode+".run"), run, "braid-"+mode)
+}
+
+// scoreRunFile scores a run file as if its name were a mode.
+func (o *evalOutput) scoreRunFile(stdout, stderr io.Writer, dataset *eval.Dataset, asJSON bool) error {
+	run, err := eval.ReadRun(o.runIn)
+	if err != nil {
+		return fmt.Errorf("--run-in: %w", err)
+	}
+	switch answered := dataset.Answers(run); {
+	case answered == 0:
+		return braid.Errorf(braid.InvalidArgument, "--run-in: %s answers none of the judged queries: it is of another dataset", o.runIn)
+	case answered < len(dataset.Queries):
+		_, _ = fmt.Fprintf(stderr, "braid: %d of %d judged queries have no answer in %s and count as 0\n", len(dataset.Queries)-answered, len(dataset.Queries), o.runIn)
+	}
+	results := dataset.Results()
+	mode := strings.TrimSuffix(filepath.Base(o.runIn), ".run")
+	if err := dataset.Score(results, mode, run, o.metrics); err != nil {
+		return err
+	}
+	return o.finish(stdout, stderr, results, asJSON)
+}
+
 // finish saves, prints and compares results. It fails with worseError when a
 // metric fell by more than the tolerance.
 func (o *evalOutput) finish(stdout, stderr io.Writer, results *eval.Results, asJSON bool) error {
 	if o.out != "" {
+		if len(results.Modes) == 0 {
+			return braid.Errorf(braid.Unavailable, "--out: no mode could be measured, nothing to keep")
+		}
 		if err := results.Save(o.out); err != nil {
 			return err
 		}

@@ -39,6 +39,21 @@ func TestEvalAgainstABaseline(t *testing.T) {
 	}
 }
 
+func TestEvalRunFiles(t *testing.T) {
+	data, dir := t.TempDir(), t.TempDir()
+	saved := filepath.Join(dir, "saved.json")
+	mustExecute(t, "eval", "demo", "--data", data, "--modes", "lexical", "--run-out", filepath.Join(dir, "runs"), "--out", saved)
+	file := filepath.Join(dir, "runs", "lexical.run")
+	// The file scores as the search did, without a data folder.
+	out := mustExecute(t, "eval", "demo", "--data", filepath.Join(dir, "absent"), "--run-in", file, "--baseline", saved, "--tolerance", "0")
+	if strings.Count(out, "+0.0000 to +0.0000") != 4 {
+		t.Errorf("printed %s", out)
+	}
+	if _, stderr, code := execute(t, "", "eval", "demo", "--run-in", file, "--run-out", dir); code != 2 || !strings.Contains(stderr, "leave one out") {
+		t.Errorf("both: exit %d: %s", code, stderr)
+	}
+}
+
 // raise copies results with every score set to 1.
 func raise(t *testing.T, from, to string) {
 	t.Helper()

@@ -1,5 +1,5 @@
 // Package eval measures how good rankings are: it reads test collections in
-// BEIR layout and computes nDCG, MRR and recall as trec_eval does.
+// BEIR layout, computes metrics as trec_eval does, and compares results.
 //
 // A dataset is a folder with corpus.jsonl, queries.jsonl and qrels/NAME.tsv,
 // as described by Thakur et al., "BEIR: A Heterogeneous Benchmark for Zero-shot
@@ -7,7 +7,8 @@
 //
 // Invariants:
 //   - Rankings are lists of ids, best first. trec_eval re-sorts by score and
-//     breaks ties by descending id; here the order is the order, ties included.
+//     breaks ties by descending id; here the order is the order, ties included,
+//     but for run files, whose scores ReadRun sorts as trec_eval does.
 //   - Only judged queries count, and each of them does: one without hits, or
 //     without a relevant document, counts as 0.
 //   - A fault in a file is named with file and line.

@@ -72,6 +72,9 @@ func (c *collection) compact(view *store.View) {
 	c.log.Debug("index: compacted", "collection", c.recorded.Name, "documents", len(fresh.ords),
 		"ordinals_before", len(c.slots), "seconds", time.Since(started).Seconds())
 	c.branches = fresh
+	// What is saved is of the old ones: opened, it would be built anew again.
+	c.unsaved = len(fresh.ords)
+	c.saveIfDue()
 }
 
 // behind returns the ids that were written since it was last called, and a view

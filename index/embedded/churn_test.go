@@ -484,7 +484,8 @@ func TestChurn(t *testing.T) {
 	if strings.Contains(said, "level=WARN") || strings.Contains(said, "level=ERROR") {
 		t.Errorf("the engine said %s", said)
 	}
-	if *operations >= 1000 && (w.searches[index.MethodExact] == 0 || w.searches[index.MethodGraph] == 0 || compacted == 0) {
+	// Compactions run in the background: what a short run meets of them is chance.
+	if *operations >= 10_000 && (w.searches[index.MethodExact] == 0 || w.searches[index.MethodGraph] == 0 || compacted == 0) {
 		t.Errorf("not all was met: %v dense searches, compacted %d times", w.searches, compacted)
 	}
 }

@@ -130,10 +130,11 @@ func Rerank(ctx context.Context, scorer Scorer, query string, candidates []Candi
 
 // order sorts the scored items, which stand in the order of candidates.
 func order(window []Item, candidates []Candidate, weight float64) {
-	by := make(map[string]float64, len(window)) // id to what it is ordered by
+	by := func(i Item) float64 { return i.Score }
 	if weight == 1 {
+		by = func(i Item) float64 { return float64(i.Logit) }
 		for i, item := range window {
-			window[i].Score, by[item.ID] = item.Probability, float64(item.Logit)
+			window[i].Score = item.Probability
 		}
 	} else {
 		logits, scores := make([]float64, len(window)), make([]float64, len(window))
@@ -142,13 +143,12 @@ func order(window []Item, candidates []Candidate, weight float64) {
 		}
 		scale(logits)
 		scale(scores)
-		for i, item := range window {
+		for i := range window {
 			window[i].Score = weight*logits[i] + (1-weight)*scores[i]
-			by[item.ID] = window[i].Score
 		}
 	}
 	slices.SortFunc(window, func(a, b Item) int {
-		if (braid.Hit{ID: a.ID, Score: by[a.ID]}).Before(braid.Hit{ID: b.ID, Score: by[b.ID]}) {
+		if (braid.Hit{ID: a.ID, Score: by(a)}).Before(braid.Hit{ID: b.ID, Score: by(b)}) {
 			return -1
 		}
 		return 1

@@ -81,7 +81,7 @@ func (s *Service) Profile(ctx context.Context, name string) (VersionedProfile, e
 	if err != nil {
 		return VersionedProfile{}, err
 	}
-	return profileOf(c)
+	return parseKept(name, c.Profile())
 }
 
 // SetProfile makes p the search defaults of the collection called name, from the
@@ -119,10 +119,6 @@ func (s *Service) keepProfile(ctx context.Context, name string, data json.RawMes
 	return parseKept(name, kept)
 }
 
-func profileOf(c index.Collection) (VersionedProfile, error) {
-	return parseKept(c.Info().Name, c.Profile())
-}
-
 // parseKept reads what is kept. A profile that this version cannot read was
 // written by a later one: guessing at it would change the answers silently.
 func parseKept(name string, kept index.Profile) (VersionedProfile, error) {
@@ -137,12 +133,13 @@ func parseKept(name string, kept index.Profile) (VersionedProfile, error) {
 	return v, nil
 }
 
-// withProfile returns the request completed from the collection's profile, and
-// the profile's version; 0 when the collection has none.
-func withProfile(c index.Collection, r Request) (Request, uint64, error) {
-	if c.Profile().JSON == nil {
+// withProfile returns the request completed from what the collection called name
+// keeps, and
+// the version of that; 0 when it keeps no profile.
+func withProfile(name string, kept index.Profile, r Request) (Request, uint64, error) {
+	if kept.JSON == nil {
 		return r, 0, nil
 	}
-	v, err := profileOf(c)
+	v, err := parseKept(name, kept)
 	return v.Profile.complete(r), v.Version, err
 }

@@ -27,7 +27,7 @@ func (s *Service) Search(ctx context.Context, name string, req Request) (*Respon
 	if err != nil {
 		return nil, err
 	}
-	req, version, err := withProfile(c, req)
+	req, version, err := withProfile(name, c.Profile(), req)
 	if err == nil && version > 0 {
 		p, err = req.plan(s.models.Pair != nil)
 	}

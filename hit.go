@@ -13,13 +13,16 @@ const (
 // Branches returns every branch in the order they are shown.
 func Branches() []Branch { return []Branch{Dense, Sparse, Lexical} }
 
-// Hit is one entry of a ranking: a document and its score. A ranking is sorted
-// by descending score and, among equal scores, by ascending ID, so that the
-// same request always gives the same order. Scores of two branches have
-// different scales and are never added.
+// Hit is one entry of a ranking: a passage of a document and its score. A
+// ranking is sorted by descending score and, among equal scores, by ascending ID
+// and then Passage, so that the same request always gives the same order. Scores
+// of two branches have different scales and are never added.
 type Hit struct {
-	ID    string  `json:"id"`
-	Score float64 `json:"score"`
+	ID string `json:"id"` // of the document
+	// Passage is the number of the passage in its document, from 0; a document
+	// that was not split is passage 0.
+	Passage int     `json:"passage,omitempty"`
+	Score   float64 `json:"score"`
 }
 
 // Before reports whether h stands before other in a ranking.
@@ -27,5 +30,8 @@ func (h Hit) Before(other Hit) bool {
 	if h.Score != other.Score {
 		return h.Score > other.Score
 	}
-	return h.ID < other.ID
+	if h.ID != other.ID {
+		return h.ID < other.ID
+	}
+	return h.Passage < other.Passage
 }

@@ -20,5 +20,5 @@
 //     nothing is assumed in its place.
 //
 // The package does not retrieve, does not rerank and does not deduplicate: a
-// document is its id.
+// passage is its document's id and its number.
 package fusion

@@ -1,8 +1,10 @@
 package fusion
 
 import (
+	"fmt"
 	"math"
 	"slices"
+	"strconv"
 
 	"github.com/braid-search/braid"
 )
@@ -14,21 +16,21 @@ type Ranking struct {
 	// votes and brings in no document, but its ranks are shown in the votes of
 	// documents that others brought in.
 	Weight float64
-	// Hits is sorted as braid.Hit.Before says, holds each id once and finite
-	// scores only. It may be empty.
+	// Hits is sorted as braid.Hit.Before says, holds each passage once and
+	// finite scores only. It may be empty.
 	Hits []braid.Hit
 }
 
-// Result is one document of the fused ranking. Its Score is the sum of the
+// Result is one passage of the fused ranking. Its Score is the sum of the
 // votes' Contributions, added in float64 from the smallest to the largest:
 // an order that does not depend on which branch cast which vote, so that two
-// documents with the same votes from different branches tie to the last bit.
+// passages with the same votes from different branches tie to the last bit.
 type Result struct {
 	braid.Hit
-	Votes []Vote // one per ranking that holds the document, in the order given
+	Votes []Vote // one per ranking that holds the passage, in the order given
 }
 
-// Vote is what one branch had to say about one document.
+// Vote is what one branch had to say about one passage.
 type Vote struct {
 	Branch braid.Branch
 	Rank   int     // in the branch's ranking, from 1
@@ -41,9 +43,25 @@ type Vote struct {
 	Contribution float64
 }
 
+// passage is what is voted on.
+type passage struct {
+	id     string // of the document
+	number int
+}
+
+func identify(h braid.Hit) passage { return passage{h.ID, h.Passage} }
+
+// String names the passage in an error.
+func (p passage) String() string {
+	if p.number == 0 {
+		return strconv.Quote(p.id)
+	}
+	return fmt.Sprintf("passage %d of %q", p.number, p.id)
+}
+
 // Fuse merges rankings into one. No rankings, or only empty ones, give no
 // results and no error. A branch that failed is best passed as an empty
-// ranking: it changes no document's score.
+// ranking: it changes no passage's score.
 //
 // It fails with braid.InvalidArgument on invalid options, on a ranking that is
 // not as Ranking describes, on a branch that occurs twice and where rankings
@@ -68,19 +86,19 @@ func Fuse(rankings []Ranking, opts Options) ([]Result, error) {
 	return results, nil
 }
 
-// count gathers the votes of every document and adds them up, in no
-// particular order of documents.
+// count gathers the votes of every passage and adds them up, in no
+// particular order of passages.
 func count(rankings []Ranking, opts Options) []Result {
 	var results []Result
-	at := make(map[string]int) // id to position in results
+	at := make(map[passage]int) // to position in results
 	for _, r := range rankings {
 		for i, vote := range votes(r, opts) {
-			id := r.Hits[i].ID
-			pos, seen := at[id]
+			p := identify(r.Hits[i])
+			pos, seen := at[p]
 			if !seen {
 				pos = len(results)
-				at[id] = pos
-				results = append(results, Result{Hit: braid.Hit{ID: id}, Votes: make([]Vote, 0, len(rankings))})
+				at[p] = pos
+				results = append(results, Result{Hit: braid.Hit{ID: p.id, Passage: p.number}, Votes: make([]Vote, 0, len(rankings))})
 			}
 			results[pos].Votes = append(results[pos].Votes, vote)
 		}
@@ -156,18 +174,18 @@ func validate(rankings []Ranking) error {
 }
 
 func validateHits(r Ranking) error {
-	ranks := make(map[string]int, len(r.Hits))
+	ranks := make(map[passage]int, len(r.Hits))
 	for i, hit := range r.Hits {
 		if math.IsNaN(hit.Score) || math.IsInf(hit.Score, 0) {
-			return braid.Errorf(braid.InvalidArgument, "fuse rankings: branch %q: score of %q at rank %d is %v: non-finite", r.Branch, hit.ID, i+1, hit.Score)
+			return braid.Errorf(braid.InvalidArgument, "fuse rankings: branch %q: score of %v at rank %d is %v: non-finite", r.Branch, identify(hit), i+1, hit.Score)
 		}
-		if first, twice := ranks[hit.ID]; twice {
-			return braid.Errorf(braid.InvalidArgument, "fuse rankings: branch %q holds %q twice, at ranks %d and %d", r.Branch, hit.ID, first, i+1)
+		if first, twice := ranks[identify(hit)]; twice {
+			return braid.Errorf(braid.InvalidArgument, "fuse rankings: branch %q holds %v twice, at ranks %d and %d", r.Branch, identify(hit), first, i+1)
 		}
-		ranks[hit.ID] = i + 1
+		ranks[identify(hit)] = i + 1
 		if i > 0 && !r.Hits[i-1].Before(hit) {
-			return braid.Errorf(braid.InvalidArgument, "fuse rankings: branch %q is not sorted by score and id: %q (%v) at rank %d stands before %q (%v)",
-				r.Branch, r.Hits[i-1].ID, r.Hits[i-1].Score, i, hit.ID, hit.Score)
+			return braid.Errorf(braid.InvalidArgument, "fuse rankings: branch %q is not sorted by score, id and passage: %v (%v) at rank %d stands before %v (%v)",
+				r.Branch, identify(r.Hits[i-1]), r.Hits[i-1].Score, i, identify(hit), hit.Score)
 		}
 	}
 	return nil

@@ -40,10 +40,10 @@ func ids(results []fusion.Result) string {
 	return strings.Join(out, " ")
 }
 
-func scores(results []fusion.Result) map[string]float64 {
-	out := map[string]float64{}
+func scores(results []fusion.Result) map[braid.Hit]float64 {
+	out := map[braid.Hit]float64{}
 	for _, r := range results {
-		out[r.ID] = r.Score
+		out[passage(r.Hit)] = r.Score
 	}
 	return out
 }
@@ -77,8 +77,8 @@ func TestFuseScores(t *testing.T) {
 				t.Errorf("%d results, want %d: %v", len(got), len(tt.want), got)
 			}
 			for id, want := range tt.want {
-				if math.Abs(got[id]-want) > 1e-12 {
-					t.Errorf("score of %s is %v, want %v", id, got[id], want)
+				if math.Abs(got[braid.Hit{ID: id}]-want) > 1e-12 {
+					t.Errorf("score of %s is %v, want %v", id, got[braid.Hit{ID: id}], want)
 				}
 			}
 		})
@@ -258,6 +258,8 @@ func TestFuseRefuses(t *testing.T) {
 		{"infinite score", fusion.Options{}, hits(braid.Hit{ID: "a", Score: math.Inf(-1)}), "non-finite"},
 		{"score order", fusion.Options{}, hits(braid.Hit{ID: "a", Score: 1}, braid.Hit{ID: "b", Score: 2}), "not sorted"},
 		{"id order in a tie", fusion.Options{}, hits(braid.Hit{ID: "b", Score: 1}, braid.Hit{ID: "a", Score: 1}), "not sorted"},
+		{"passage order in a tie", fusion.Options{}, hits(braid.Hit{ID: "a", Passage: 1, Score: 1}, braid.Hit{ID: "a", Score: 1}), "not sorted"},
+		{"passage twice", fusion.Options{}, hits(braid.Hit{ID: "a", Passage: 2, Score: 1}, braid.Hit{ID: "a", Passage: 2, Score: 1}), `holds passage 2 of "a" twice`},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

@@ -12,7 +12,7 @@ import (
 	"github.com/braid-search/braid/fusion"
 )
 
-// rankings draws up to five rankings over a dozen documents, with ties, empty
+// rankings draws up to five rankings over a dozen passages of six documents, with ties, empty
 // rankings and weights of 0, at least one weight being positive.
 func rankings(t *rapid.T) []fusion.Ranking {
 	n := rapid.IntRange(1, 5).Draw(t, "rankings")
@@ -25,7 +25,7 @@ func rankings(t *rapid.T) []fusion.Ranking {
 		}
 		for _, doc := range docs {
 			score := rapid.OneOf(rapid.SampledFrom([]float64{-1, 0, 0.1, 0.5}), rapid.Float64()).Draw(t, "score")
-			drawn[i].Hits = append(drawn[i].Hits, braid.Hit{ID: fmt.Sprintf("d%02d", doc), Score: score})
+			drawn[i].Hits = append(drawn[i].Hits, braid.Hit{ID: fmt.Sprintf("d%d", doc/2), Passage: doc % 2, Score: score})
 		}
 		slices.SortFunc(drawn[i].Hits, inOrder)
 	}
@@ -66,13 +66,16 @@ func hitsOf(results []fusion.Result) []braid.Hit {
 	return hits
 }
 
-// votesOf returns the vote of every branch on every document it found.
-func votesOf(results []fusion.Result) map[string]map[braid.Branch]fusion.Vote {
-	votes := map[string]map[braid.Branch]fusion.Vote{}
+// passage is which passage a hit stands for, without its score.
+func passage(h braid.Hit) braid.Hit { return braid.Hit{ID: h.ID, Passage: h.Passage} }
+
+// votesOf returns the vote of every branch on every passage it found.
+func votesOf(results []fusion.Result) map[braid.Hit]map[braid.Branch]fusion.Vote {
+	votes := map[braid.Hit]map[braid.Branch]fusion.Vote{}
 	for _, r := range results {
-		votes[r.ID] = map[braid.Branch]fusion.Vote{}
+		votes[passage(r.Hit)] = map[braid.Branch]fusion.Vote{}
 		for _, v := range r.Votes {
-			votes[r.ID][v.Branch] = v
+			votes[passage(r.Hit)][v.Branch] = v
 		}
 	}
 	return votes
@@ -82,11 +85,11 @@ func TestResultIsARanking(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		in := rankings(t)
 		results := mustFuse(t, in, options(t))
-		want := map[string]bool{}
+		want := map[braid.Hit]bool{}
 		for _, r := range in {
 			for _, hit := range r.Hits {
 				if r.Weight > 0 {
-					want[hit.ID] = true
+					want[passage(hit)] = true
 				}
 			}
 		}
@@ -94,13 +97,13 @@ func TestResultIsARanking(t *testing.T) {
 			if i > 0 && !results[i-1].Before(r.Hit) {
 				t.Fatalf("%+v stands before %+v", results[i-1].Hit, r.Hit)
 			}
-			if !want[r.ID] {
-				t.Fatalf("%s is in the result though no branch with a vote found it, or it is there twice", r.ID)
+			if !want[passage(r.Hit)] {
+				t.Fatalf("%v is in the result though no branch with a vote found it, or it is there twice", r.Hit)
 			}
-			delete(want, r.ID)
+			delete(want, passage(r.Hit))
 		}
 		if len(want) > 0 {
-			t.Fatalf("lost documents: %v", want)
+			t.Fatalf("lost passages: %v", want)
 		}
 	})
 }
@@ -154,7 +157,7 @@ func TestAgreedOrderIsKept(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		results := mustFuse(t, rankings(t), options(t))
 		votes := votesOf(results)
-		above := func(a, b string) bool {
+		above := func(a, b braid.Hit) bool {
 			for branch, theirs := range votes[b] {
 				ours, found := votes[a][branch]
 				if theirs.Weight > 0 && (!found || ours.Rank > theirs.Rank) {
@@ -165,7 +168,7 @@ func TestAgreedOrderIsKept(t *testing.T) {
 		}
 		for _, a := range results {
 			for _, b := range results {
-				if above(a.ID, b.ID) && a.Score < b.Score {
+				if above(passage(a.Hit), passage(b.Hit)) && a.Score < b.Score {
 					t.Fatalf("%+v is above %+v in every branch and scores less", a, b)
 				}
 			}
@@ -182,17 +185,17 @@ func TestBetterRankNeverHurts(t *testing.T) {
 			t.Skip("no document to move")
 		}
 		at := rapid.IntRange(0, len(in[which].Hits)-1).Draw(t, "which hit")
-		id := in[which].Hits[at].ID
+		who := passage(in[which].Hits[at])
 		before := scores(mustFuse(t, in, fusion.Options{}))
 
 		moved := slices.Clone(in[which].Hits)
-		moved[at].ID, moved[0].ID = moved[0].ID, moved[at].ID
+		moved[at], moved[0] = moved[0], moved[at]
 		for i := range moved { // RRF sees ranks only: any descending scores do
 			moved[i].Score = float64(-i)
 		}
 		in[which].Hits = moved
-		if after := scores(mustFuse(t, in, fusion.Options{})); after[id] < before[id] {
-			t.Fatalf("score of %s fell from %v to %v", id, before[id], after[id])
+		if after := scores(mustFuse(t, in, fusion.Options{})); after[who] < before[who] {
+			t.Fatalf("score of %v fell from %v to %v", who, before[who], after[who])
 		}
 	})
 }

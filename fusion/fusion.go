@@ -9,9 +9,13 @@ import (
 	"github.com/braid-search/braid"
 )
 
-// Ranking is what one branch found and how much its votes weigh.
+// Ranking is what one branch found for one wording of the query, and how much its
+// votes weigh.
 type Ranking struct {
 	Branch braid.Branch
+	// Wording tells the rankings of one branch apart when a query is asked in
+	// several wordings; 0 is the query itself. A branch votes once for each.
+	Wording int
 	// Weight is finite and not negative. With weight 0 the branch casts no
 	// votes and brings in no document, but its ranks are shown in the votes of
 	// documents that others brought in.
@@ -30,11 +34,12 @@ type Result struct {
 	Votes []Vote // one per ranking that holds the passage, in the order given
 }
 
-// Vote is what one branch had to say about one passage.
+// Vote is what one ranking had to say about one passage.
 type Vote struct {
-	Branch braid.Branch
-	Rank   int     // in the branch's ranking, from 1
-	Score  float64 // in the branch's own scale
+	Branch  braid.Branch
+	Wording int
+	Rank    int     // in the branch's ranking, from 1
+	Score   float64 // in the branch's own scale
 	// Scaled is the score brought to 0..1 by MinMax or DBSF. RRF does not look
 	// at scores and leaves it 0.
 	Scaled float64
@@ -64,8 +69,8 @@ func (p passage) String() string {
 // ranking: it changes no passage's score.
 //
 // It fails with braid.InvalidArgument on invalid options, on a ranking that is
-// not as Ranking describes, on a branch that occurs twice and where rankings
-// are given but all weights are 0. The rankings are read, not kept.
+// not as Ranking describes, on a branch that occurs twice with the same wording and
+// where rankings are given but all weights are 0. The rankings are read, not kept.
 func Fuse(rankings []Ranking, opts Options) ([]Result, error) {
 	if err := opts.Validate(); err != nil {
 		return nil, err
@@ -116,7 +121,7 @@ func count(rankings []Ranking, opts Options) []Result {
 func votes(r Ranking, opts Options) []Vote {
 	cast := make([]Vote, len(r.Hits))
 	for i, hit := range r.Hits {
-		cast[i] = Vote{Branch: r.Branch, Rank: i + 1, Score: hit.Score, Weight: r.Weight}
+		cast[i] = Vote{Branch: r.Branch, Wording: r.Wording, Rank: i + 1, Score: hit.Score, Weight: r.Weight}
 	}
 	switch opts.method() {
 	case RRF:
@@ -149,13 +154,18 @@ func total(votes []Vote) float64 {
 
 // validate reports the first fault of the rankings.
 func validate(rankings []Ranking) error {
-	branches := make(map[braid.Branch]bool, len(rankings))
+	type voter struct {
+		branch  braid.Branch
+		wording int
+	}
+	voters := make(map[voter]bool, len(rankings))
 	var weights float64
 	for _, r := range rankings {
-		if branches[r.Branch] {
-			return braid.Errorf(braid.InvalidArgument, "fuse rankings: branch %q occurs twice: a branch votes once", r.Branch)
+		v := voter{r.Branch, r.Wording}
+		if voters[v] {
+			return braid.Errorf(braid.InvalidArgument, "fuse rankings: branch %q occurs twice with wording %d: a branch votes once for each wording", v.branch, v.wording)
 		}
-		branches[r.Branch] = true
+		voters[v] = true
 		if !(r.Weight >= 0) || math.IsInf(r.Weight, 1) {
 			return braid.Errorf(braid.InvalidArgument, "fuse rankings: weight of branch %q is %v, want a finite number of at least 0", r.Branch, r.Weight).In("weights")
 		}

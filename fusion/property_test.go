@@ -237,3 +237,26 @@ func TestInputIsNotChanged(t *testing.T) {
 		}
 	})
 }
+
+// A ranking of another wording votes like one of another branch.
+func TestWordingsVoteLikeBranches(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		in, opts := rankings(t), options(t)
+		want := mustFuse(t, in, opts)
+		worded := slices.Clone(in)
+		for i := range worded {
+			worded[i].Branch, worded[i].Wording = braid.Dense, i
+		}
+		got := mustFuse(t, worded, opts)
+		if !reflect.DeepEqual(hitsOf(got), hitsOf(want)) {
+			t.Fatalf("wordings give %v, branches %v", hitsOf(got), hitsOf(want))
+		}
+		for i, r := range got {
+			for j, v := range r.Votes {
+				if branch := want[i].Votes[j].Branch; in[v.Wording].Branch != branch {
+					t.Fatalf("vote %d of %v is of wording %d, want the ranking of %v", j, r.Hit, v.Wording, branch)
+				}
+			}
+		}
+	})
+}

@@ -49,6 +49,9 @@ func TestBudget(t *testing.T) {
 		if want := map[bool]search.Stop{true: search.StopBudget}[first < 3]; answer.RerankStopped != want {
 			t.Errorf("%d of 3 scored: stopped %q, want %q", first, answer.RerankStopped, want)
 		}
+		if (answer.RerankWeight != nil) != (first > 0) {
+			t.Errorf("%d scored: rerank_weight %v", first, answer.RerankWeight)
+		}
 		order := fused(answer.Hits)
 		for i, h := range answer.Hits {
 			if scored := h.Rerank != nil; scored != (i < first) || !scored && (h.ScoreType != search.ScoreFused || h.ID != order[i]) {

@@ -133,9 +133,8 @@ func parseKept(name string, kept index.Profile) (VersionedProfile, error) {
 	return v, nil
 }
 
-// withProfile returns the request completed from what the collection called name
-// keeps, and
-// the version of that; 0 when it keeps no profile.
+// withProfile returns the request completed from the profile of the collection
+// called name, and the profile's version; 0 when the collection keeps none.
 func withProfile(name string, kept index.Profile, r Request) (Request, uint64, error) {
 	if kept.JSON == nil {
 		return r, 0, nil

@@ -51,8 +51,7 @@ func (s *Service) rerank(ctx context.Context, info index.Info, p plan, hits []Hi
 		answer.Degraded = append(answer.Degraded, s.degrade(ctx, info.Name, "rerank", err))
 		return hits
 	}
-	answer.RerankWeight = &p.rerankWeight
-	hits = reorder(hits, items, scorer.usage, answer)
+	hits = reorder(hits, items, scorer.usage, p.rerankWeight, answer)
 	noteWindows(hits, windows)
 	if answer.Reranked < opts.Window(len(hits)) {
 		answer.RerankStopped = StopBudget
@@ -61,8 +60,8 @@ func (s *Service) rerank(ctx context.Context, info index.Info, p plan, hits []Hi
 }
 
 // reorder puts the hits into the order of items and notes the judgement of each.
-// usage is the cross-encoder's, in the order of hits.
-func reorder(hits []Hit, items []rerank.Item, usage []inference.Usage, answer *Response) []Hit {
+// usage is the cross-encoder's, in the order of hits, weight its share.
+func reorder(hits []Hit, items []rerank.Item, usage []inference.Usage, weight float64, answer *Response) []Hit {
 	reordered := make([]Hit, len(hits))
 	for i, item := range items {
 		h := hits[item.From-1]
@@ -75,12 +74,15 @@ func reorder(hits []Hit, items []rerank.Item, usage []inference.Usage, answer *R
 				Truncated:   usage[item.From-1].Truncated,
 			}
 			h.Score, h.ScoreType = item.Score, ScoreBlended
-			if *answer.RerankWeight == 1 {
+			if weight == 1 {
 				h.ScoreType = ScoreProbability
 			}
 			answer.Reranked++
 		}
 		reordered[i] = h
+	}
+	if answer.Reranked > 0 {
+		answer.RerankWeight = &weight
 	}
 	return reordered
 }

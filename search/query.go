@@ -2,6 +2,7 @@ package search
 
 import (
 	"context"
+	"slices"
 	"sync"
 	"time"
 
@@ -39,7 +40,7 @@ func (s *Service) Search(ctx context.Context, name string, req Request) (*Respon
 		return nil, err
 	}
 	answer := &Response{Hits: []Hit{}, Mode: p.Mode, Candidates: map[braid.Branch]int{}, Routing: p.routing, ProfileVersion: version}
-	if p.Mode == ModeHybrid {
+	if p.fuses() {
 		answer.Fusion = p.Fusion.used(branches)
 	}
 	p.filter = s.filter(req.Filter)
@@ -51,6 +52,7 @@ func (s *Service) Search(ctx context.Context, name string, req Request) (*Respon
 	if err != nil {
 		return nil, err
 	}
+	answer.VariantWeight = p.variantWeight()
 	p.expansion = expansionOf(found)
 
 	hits, err := fuse(p, found, &answer.Timings)
@@ -105,6 +107,9 @@ func (p plan) branchesIn(info index.Info) ([]braid.Branch, error) {
 	if len(branches) == 0 {
 		return nil, braid.Errorf(braid.InvalidArgument, "collection %q was made without a %s branch: use another mode", info.Name, p.Mode).In("mode")
 	}
+	if p.Hypothetical != "" && !slices.Contains(branches, braid.Dense) {
+		return nil, braid.Errorf(braid.InvalidArgument, "hypothetical is for the dense branch, and collection %q was made without one", info.Name).In("hypothetical")
+	}
 	return branches, nil
 }
 
@@ -119,7 +124,8 @@ func (p plan) wanted() int {
 // branchResult is what one branch brought back.
 type branchResult struct {
 	branch    braid.Branch
-	hits      []braid.Hit
+	hits      []braid.Hit  // of the query itself
+	others    []ranking    // of its other wordings
 	method    index.Method // of the dense branch
 	usage     inference.Usage
 	timing    inference.Timing   // of the encoder
@@ -148,10 +154,10 @@ func (s *Service) retrieve(ctx context.Context, c index.Collection, p plan, bran
 		answer.Query.Truncated = answer.Query.Truncated || r.usage.Truncated
 		if r.err != nil {
 			failed++
-			results[i].hits = nil
+			results[i].hits, results[i].others = nil, nil
 			continue
 		}
-		answer.Candidates[r.branch] = len(r.hits)
+		answer.Candidates[r.branch] = r.passages()
 		if r.branch == braid.Dense {
 			answer.DenseMethod = r.method
 		}
@@ -167,39 +173,42 @@ func (s *Service) retrieve(ctx context.Context, c index.Collection, p plan, bran
 	return results, nil
 }
 
-// runBranch encodes the query for one branch and retrieves.
+// runBranch encodes the query, in all its wordings, for one branch and retrieves.
 func (s *Service) runBranch(ctx context.Context, c index.Collection, b braid.Branch, p plan) branchResult {
 	r := branchResult{branch: b}
-	q := index.Query{K: p.candidates, Allowed: p.allowed, Method: &r.method}
-	text := inference.Request{Texts: []string{p.Query}, Role: inference.RoleQuery, Lane: inference.LaneQuery, Length: inference.LengthOne}
-	var retrieve func() ([]braid.Hit, error)
+	wordings := p.wordings(b)
+	var retrieve func(i int, q index.Query) ([]braid.Hit, error)
 	switch b {
 	case braid.Dense:
 		if r.err = s.fitsDense(c.Info().Schema); r.err != nil {
 			return r
 		}
 		var out []inference.Embedding
-		if out, r.timing, r.err = s.models.Dense.Embed(ctx, text); r.err != nil {
+		if out, r.timing, r.err = s.embed(ctx, wordings); r.err != nil {
 			return r
 		}
-		r.usage = out[0].Usage
-		retrieve = func() ([]braid.Hit, error) { return c.SearchDense(ctx, out[0].Vector, q) }
+		for _, o := range out {
+			r.use(o.Usage)
+		}
+		retrieve = func(i int, q index.Query) ([]braid.Hit, error) { return c.SearchDense(ctx, out[i].Vector, q) }
 	case braid.Sparse:
 		if r.err = s.fitsSparse(c.Info().Schema); r.err != nil {
 			return r
 		}
 		var out []inference.Expansion
-		if out, r.timing, r.err = s.models.Sparse.Expand(ctx, text); r.err != nil {
+		if out, r.timing, r.err = s.models.Sparse.Expand(ctx, request(wordings, inference.RoleQuery)); r.err != nil {
 			return r
 		}
-		r.usage = out[0].Usage
+		for _, o := range out {
+			r.use(o.Usage)
+		}
 		r.expansion = out[0].Vector
-		retrieve = func() ([]braid.Hit, error) { return c.SearchSparse(ctx, out[0].Vector, q) }
+		retrieve = func(i int, q index.Query) ([]braid.Hit, error) { return c.SearchSparse(ctx, out[i].Vector, q) }
 	case braid.Lexical:
-		retrieve = func() ([]braid.Hit, error) { return c.SearchLexical(ctx, p.Query, q) }
+		retrieve = func(i int, q index.Query) ([]braid.Hit, error) { return c.SearchLexical(ctx, wordings[i].text, q) }
 	}
 	start := time.Now()
-	r.hits, r.err = retrieve()
+	r.find(p, wordings, retrieve)
 	r.search = time.Since(start)
 	return r
 }
@@ -222,7 +231,7 @@ func (t *Timings) addBranch(r branchResult) {
 func fuse(p plan, found []branchResult, timings *Timings) ([]Hit, error) {
 	start := time.Now()
 	defer func() { timings.Fuse = milliseconds(time.Since(start)) }()
-	if p.Mode != ModeHybrid {
+	if !p.fuses() {
 		only := found[0]
 		hits := make([]Hit, len(only.hits))
 		for i, h := range only.hits {
@@ -231,11 +240,7 @@ func fuse(p plan, found []branchResult, timings *Timings) ([]Hit, error) {
 		}
 		return hits, nil
 	}
-	rankings := make([]fusion.Ranking, len(found))
-	for i, r := range found {
-		rankings[i] = fusion.Ranking{Branch: r.branch, Weight: p.Fusion.weight(r.branch), Hits: r.hits}
-	}
-	fused, err := fusion.Fuse(rankings, p.Fusion.options())
+	fused, err := fusion.Fuse(rankings(p, found), p.Fusion.options())
 	if err != nil {
 		return nil, err
 	}
@@ -245,7 +250,7 @@ func fuse(p plan, found []branchResult, timings *Timings) ([]Hit, error) {
 			Branches: make(map[braid.Branch]Found, len(f.Votes)),
 			Fused:    &Found{Rank: i + 1, Score: f.Score}}
 		for _, v := range f.Votes {
-			hits[i].Branches[v.Branch] = Found{Rank: v.Rank, Score: v.Score, Contribution: &v.Contribution}
+			hits[i].note(p, v)
 		}
 	}
 	return hits, nil

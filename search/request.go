@@ -60,7 +60,15 @@ const (
 // Request is one query. Only Query is needed; absent fields take the defaults.
 type Request struct {
 	Query string `json:"query"`
-	Mode  Mode   `json:"mode,omitempty"` // default hybrid
+	// Variants are other wordings of the query, at most MaxVariants. Every branch is
+	// asked them too; their votes weigh together what the query's weigh, whatever
+	// their number. A wording that occurs twice has one vote. The cross-encoder and
+	// everything else looks at Query only.
+	Variants []string `json:"variants,omitempty"`
+	// Hypothetical is a made-up answer to the query (HyDE): the dense branch looks
+	// for passages near it, encoded as a passage. It votes as a variant does.
+	Hypothetical string `json:"hypothetical,omitempty"`
+	Mode         Mode   `json:"mode,omitempty"` // default hybrid
 	// Limit is the number of hits returned: 1 to MaxLimit.
 	Limit *int `json:"limit,omitempty"`
 	// Candidates is the number of documents each branch retrieves: 1 to
@@ -160,11 +168,14 @@ func (r Request) plan(rerankable bool) (plan, error) {
 	if r.Rerank != nil {
 		p.rerank = *r.Rerank
 	}
-	if err := r.validateQuery(); err != nil {
+	if err := validateText("query", r.Query); err != nil {
 		return plan{}, err
 	}
 	if !slices.Contains(Modes(), p.Mode) {
 		return plan{}, braid.Errorf(braid.InvalidArgument, "mode %q is unknown: use dense, sparse, lexical or hybrid", r.Mode).In("mode")
+	}
+	if err := r.validateWordings(p.Mode); err != nil {
+		return plan{}, err
 	}
 	if r.MinScore != nil && math.IsNaN(*r.MinScore) {
 		return plan{}, braid.Errorf(braid.InvalidArgument, "min_score is not a number").In("min_score")
@@ -175,7 +186,7 @@ func (r Request) plan(rerankable bool) (plan, error) {
 	if w := r.RerankWindow; w != nil && *w != 0 && (*w < MinRerankWindow || *w > MaxRerankWindow) {
 		return plan{}, braid.Errorf(braid.InvalidArgument, "rerank_window is %d, want %d to %d, or 0 for whole passages", *w, MinRerankWindow, MaxRerankWindow).In("rerank_window")
 	}
-	if err := r.Fusion.validate(p.Mode); err != nil {
+	if err := r.Fusion.validate(p.Mode, p.fuses()); err != nil {
 		return plan{}, err
 	}
 	if w := r.RerankWeight; w != nil && !(*w >= 0 && *w <= 1) {
@@ -232,30 +243,33 @@ func (p *plan) route() {
 			p.Fusion = d.fusion()
 		}
 		p.rerankWeight = d.rerankWeight
+	} else if p.fuses() && p.Fusion == nil {
+		p.Fusion = &Fusion{Method: fusion.MinMax}
 	}
 	if p.RerankWeight != nil {
 		p.rerankWeight = *p.RerankWeight
 	}
 }
 
-func (r Request) validateQuery() error {
+// validateText reports what is wrong with a text that stands in field.
+func validateText(field, text string) error {
 	switch {
-	case len(r.Query) > MaxQueryBytes:
-		return braid.Errorf(braid.TooLarge, "query is %d bytes, the limit is %d: shorten it", len(r.Query), MaxQueryBytes).In("query")
-	case !utf8.ValidString(r.Query):
-		return braid.Errorf(braid.InvalidArgument, "query is not valid UTF-8").In("query")
-	case strings.TrimSpace(r.Query) == "":
-		return braid.Errorf(braid.InvalidArgument, "query is empty").In("query")
+	case len(text) > MaxQueryBytes:
+		return braid.Errorf(braid.TooLarge, "%s is %d bytes, the limit is %d: shorten it", field, len(text), MaxQueryBytes).In(field)
+	case !utf8.ValidString(text):
+		return braid.Errorf(braid.InvalidArgument, "%s is not valid UTF-8", field).In(field)
+	case strings.TrimSpace(text) == "":
+		return braid.Errorf(braid.InvalidArgument, "%s is empty", field).In(field)
 	}
 	return nil
 }
 
-func (f *Fusion) validate(mode Mode) error {
+func (f *Fusion) validate(mode Mode, fuses bool) error {
 	if f == nil {
 		return nil
 	}
-	if mode != ModeHybrid {
-		return braid.Errorf(braid.InvalidArgument, "fusion applies to mode hybrid only, this is mode %s", mode).In("fusion")
+	if !fuses {
+		return braid.Errorf(braid.InvalidArgument, "fusion applies to mode hybrid, and to variants; this is mode %s without any", mode).In("fusion")
 	}
 	var sum float64
 	for _, branch := range braid.Branches() {

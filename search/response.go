@@ -16,8 +16,12 @@ type Response struct {
 	// Routing says what a hybrid query was taken for; absent in other modes and
 	// when routing was switched off.
 	Routing *Routing `json:"routing,omitempty"`
-	// Fusion is how the rankings of a hybrid query were merged, weights and all.
+	// Fusion is how the rankings were merged, weights and all; absent if there was
+	// but one.
 	Fusion *Fusion `json:"fusion,omitempty"`
+	// VariantWeight is what the votes of each other wording of the query weighed, where
+	// the query's own weigh 1; absent if there was none.
+	VariantWeight *float64 `json:"variant_weight,omitempty"`
 	// RerankWeight is the share of the cross-encoder in the order of what it
 	// scored; absent if it scored nothing.
 	RerankWeight *float64 `json:"rerank_weight,omitempty"`
@@ -49,8 +53,8 @@ type Stop string
 // StopBudget says that the rest would not have been ready within Request.BudgetMS.
 const StopBudget Stop = "budget"
 
-// QueryUsage counts the query's tokens as the models see them, special tokens
-// included, before cutting.
+// QueryUsage counts the tokens of the query and its variants as the models see them,
+// special tokens included, before cutting: the most that one model saw.
 type QueryUsage struct {
 	Tokens    int  `json:"tokens"`
 	Truncated bool `json:"truncated"`
@@ -67,9 +71,13 @@ type Hit struct {
 	// Score is the number the hit was ordered by, on the scale ScoreType names.
 	Score     float64   `json:"score"`
 	ScoreType ScoreType `json:"score_type"`
-	// Branches holds the branches that found the document and no others.
+	// Branches holds the branches that found the document, by the query itself, and
+	// no others.
 	Branches map[braid.Branch]Found `json:"branches"`
-	// Fused is where fusion put the document; nil in a mode of one branch.
+	// Variants says where other wordings of the query found the document; absent
+	// if none did.
+	Variants []VariantFound `json:"variants,omitempty"`
+	// Fused is where fusion put the document; nil if there was but one ranking.
 	Fused *Found `json:"fused,omitempty"`
 	// Rerank is what the cross-encoder said; nil if it did not score the hit.
 	Rerank *Reranked `json:"rerank,omitempty"`
@@ -92,8 +100,8 @@ const (
 type Found struct {
 	Rank  int     `json:"rank"`
 	Score float64 `json:"score"`
-	// Contribution is what the branch gave to the fused score; the contributions
-	// of a hit add up to it. Absent outside fusion.
+	// Contribution is what the vote gave to the fused score; the contributions of a
+	// hit, variants included, add up to it. Absent outside fusion.
 	Contribution *float64 `json:"contribution,omitempty"`
 }
 

@@ -109,6 +109,13 @@ func journey(h search.Hit) string {
 		}
 	}
 	text := strings.Join(parts, "  ")
+	for _, v := range h.Variants {
+		name := "answer"
+		if v.Variant > 0 {
+			name = fmt.Sprintf("variant %d", v.Variant)
+		}
+		text += fmt.Sprintf("  %s %s #%d (%.4g)", name, v.Branch, v.Rank, v.Score)
+	}
 	if h.Fused != nil {
 		text += fmt.Sprintf("  → fused #%d (%.4g)", h.Fused.Rank, h.Fused.Score)
 	}
@@ -166,6 +173,9 @@ func (s *session) compare(ctx context.Context, q query, req search.Request) erro
 		r.Mode, r.Rerank = w.mode, &w.rerank
 		if w.mode != search.ModeHybrid {
 			r.Fusion = nil
+		}
+		if w.mode == search.ModeSparse || w.mode == search.ModeLexical {
+			r.Hypothetical = ""
 		}
 		answer, err := s.backend.Search(ctx, s.collection, r)
 		if err != nil {

@@ -30,6 +30,8 @@ type searchFlags struct {
 	routing                     bool
 	collection, queriesFile     string
 	filter                      string
+	variants                    []string
+	hypothetical                string
 	asJSON, compare             bool
 }
 
@@ -44,7 +46,8 @@ fusion put it, what the cross-encoder said, and what each stage cost.
 
 --compare answers the query in every mode and puts the answers side by side.
 --queries FILE asks each line of a file: {"text": "…"}, optionally with
-"relevant": ["id", …], which are then marked ✓, and "shows": "a remark".`,
+"relevant": ["id", …], which are then marked ✓, "shows": "a remark", and "variants" and
+"hypothetical" as the flags have them.`,
 		Example: `  braid search "how do I prime the pump"
   braid search --mode lexical ERR-104
   braid search --filter '{"must": [{"field": "kind", "match": "error"}]}' "low pressure"
@@ -78,6 +81,7 @@ fusion put it, what the cross-encoder said, and what each stage cost.
 			s := session{backend: b, collection: f.collection, asJSON: f.asJSON, printer: printer{out: cmd.OutOrStdout()}}
 			for _, q := range queries {
 				req.Query = q.Text
+				q.reword(&req, f)
 				answer := s.ask
 				if f.compare {
 					answer = s.compare
@@ -106,6 +110,8 @@ func (f *searchFlags) register(flags *pflag.FlagSet) {
 	flags.DurationVar(&f.budget, "budget", 0, "time the cross-encoder may take, such as 100ms; what it does not get to keeps its place")
 	f.registerFusion(flags)
 	flags.StringVar(&f.filter, "filter", "", `search only documents whose payload passes this filter, such as '{"must": [{"field": "kind", "match": "error"}]}'`)
+	flags.StringArrayVar(&f.variants, "variant", nil, "another wording of the query, asked beside it; may be given several times")
+	flags.StringVar(&f.hypothetical, "hypothetical", "", "a made-up answer to the query: the dense branch looks for passages near it")
 	flags.Float64Var(&f.minScore, "min-score", 0, "drop hits that score less")
 	flags.StringVar(&f.queriesFile, "queries", "", "ask each query of this JSON lines file")
 	flags.BoolVar(&f.compare, "compare", false, "put the answers of all modes side by side")
@@ -182,6 +188,21 @@ type query struct {
 	Text     string   `json:"text"`
 	Relevant []string `json:"relevant"`
 	Shows    string   `json:"shows"`
+
+	Variants     []string `json:"variants"`
+	Hypothetical string   `json:"hypothetical"`
+}
+
+// reword puts the query's other wordings into the request; what the file is silent
+// about is as the flags have it.
+func (q query) reword(req *search.Request, f searchFlags) {
+	req.Variants, req.Hypothetical = f.variants, f.hypothetical
+	if q.Variants != nil {
+		req.Variants = q.Variants
+	}
+	if q.Hypothetical != "" {
+		req.Hypothetical = q.Hypothetical
+	}
 }
 
 func readQueries(name string) ([]query, error) {

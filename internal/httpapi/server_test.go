@@ -206,6 +206,10 @@ func TestRoutes(t *testing.T) {
 	if len(answer.Hits) == 0 || answer.Hits[0].ID != "err-104" || answer.Timings.Total <= 0 {
 		t.Errorf("answer %+v", answer)
 	}
+	mustCall(t, "POST", c+"/search", `{"query":"104","variants":["ERR-104","inlet"],"hypothetical":"It means low pressure."}`, &answer)
+	if len(answer.Hits) == 0 || len(answer.Hits[0].Variants) == 0 || answer.VariantWeight == nil {
+		t.Errorf("answer with variants %+v", answer)
+	}
 	mustCall(t, "DELETE", c+"/documents/x", "", nil)
 	if status, _ := call(t, "GET", c+"/documents/x", ""); status != http.StatusNotFound {
 		t.Errorf("deleted document: %d", status)

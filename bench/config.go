@@ -21,6 +21,19 @@ const (
 	Soak      = "soak"      // memory over time
 )
 
+// Parts that compare whole searches and whole ingestion with other stacks. They
+// take long, need more peers installed, and are asked for.
+const (
+	EndToEnd = "endtoend"        // hybrid searches
+	Reranked = "endtoend-rerank" // the same, reranked
+	Ablation = "savings"         // what braid can be spared of a rerank
+	Judged   = "answers"         // how good everybody's answers are
+	Storing  = "ingestion"       // documents from the request to the disk
+)
+
+// AllParts are those there are, in the order of a report.
+func AllParts() []string { return append(Parts(), EndToEnd, Reranked, Ablation, Judged, Storing, Soak) }
+
 // Parts returns those that run by default. Soak takes long and is asked for.
 func Parts() []string { return []string{Libraries, Servers, Isolation, Stages} }
 
@@ -53,6 +66,9 @@ type Config struct {
 	// SoakTime is how long Soak runs; default 10 minutes.
 	SoakTime time.Duration
 
+	// Stacks are the names of those that braid is compared with; empty for all.
+	Stacks []string
+
 	// Log gets a line a step; nil for none.
 	Log io.Writer
 }
@@ -73,7 +89,12 @@ func (c Config) Validate() error {
 			faults = append(faults, fmt.Errorf("clients has %d, want 1 to 64", n))
 		}
 	}
-	all := append(Parts(), Soak)
+	all := AllParts()
+	for _, name := range c.Stacks {
+		if !slices.ContainsFunc(allStacks(), func(st stack) bool { return st.name == name }) {
+			faults = append(faults, fmt.Errorf("stack %q is unknown", name))
+		}
+	}
 	for _, part := range c.Parts {
 		if !slices.Contains(all, part) {
 			faults = append(faults, fmt.Errorf("part %q is unknown, want %s", part, strings.Join(all, ", ")))

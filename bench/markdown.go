@@ -12,7 +12,7 @@ import (
 func (r *Report) Markdown(w io.Writer) error {
 	d := document{}
 	d.circumstances(r)
-	for _, part := range append(Parts(), Soak) {
+	for _, part := range AllParts() {
 		d.comparisons(r, part)
 		switch part {
 		case Libraries:
@@ -23,10 +23,13 @@ func (r *Report) Markdown(w io.Writer) error {
 			d.idle(r)
 		case Stages:
 			d.stages(r)
+		case Judged:
+			d.answers(r)
 		case Soak:
 			d.soak(r)
 		}
 	}
+	d.firstAnswers(r)
 	d.memory(r)
 	d.notRun(r)
 	if _, err := io.WriteString(w, d.String()); err != nil {
@@ -73,6 +76,10 @@ func (d *document) comparisons(r *Report, part string) {
 		Servers:   "Over HTTP",
 		Isolation: "A query while others work",
 		Stages:    "Two encoders at once",
+		EndToEnd:  "Hybrid searches over HTTP",
+		Reranked:  "Hybrid searches with a rerank over HTTP",
+		Ablation:  "Savings in a reranked search",
+		Storing:   "Ingestion over HTTP",
 	}
 	begun := false
 	for _, c := range r.Comparisons {

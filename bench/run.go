@@ -28,9 +28,11 @@ type Report struct {
 	Saturations []Saturation      `json:"saturations,omitempty"`
 	Stages      []Stage           `json:"stages,omitempty"`
 	// IdleShare is the processor time of an idle server over the time, of one core.
-	IdleShare *float64 `json:"idle_share,omitempty"`
-	Soak      []Sample `json:"soak,omitempty"`
-	NotRun    []string `json:"not_run,omitempty"` // and why
+	IdleShare    *float64      `json:"idle_share,omitempty"`
+	Soak         []Sample      `json:"soak,omitempty"`
+	FirstAnswers []FirstAnswer `json:"first_answers,omitempty"`
+	Answers      []Answers     `json:"answers,omitempty"`
+	NotRun       []string      `json:"not_run,omitempty"` // and why
 }
 
 // Settings are those of the Config that shape the figures.
@@ -89,6 +91,7 @@ func Run(ctx context.Context, cfg Config) (*Report, error) {
 	}
 	measures := map[string]func(context.Context) error{
 		Libraries: r.libraries, Servers: r.servers, Isolation: r.isolation, Stages: r.stages, Soak: r.soak,
+		EndToEnd: r.endToEnd(false), Reranked: r.endToEnd(true), Ablation: r.ablation, Judged: r.answers, Storing: r.ingestion,
 	}
 	for _, part := range r.cfg.Parts {
 		if err := r.watch(ctx, part, measures[part]); err != nil {
@@ -96,7 +99,7 @@ func Run(ctx context.Context, cfg Config) (*Report, error) {
 			return r.report, fmt.Errorf("%s: %w", part, err)
 		}
 	}
-	for _, part := range append(Parts(), Soak) {
+	for _, part := range AllParts() {
 		if !slices.Contains(r.cfg.Parts, part) {
 			r.leaveOut("the part " + part)
 		}

@@ -62,8 +62,12 @@ func runBench(ctx context.Context, args []string, stdout, stderr io.Writer) erro
 	flags.IntVar(&cfg.Rounds, "rounds", 0, "counted runs of each side (default 5)")
 	flags.IntVar(&cfg.Documents, "documents", 0, "documents of the corpus to search in (default 1000)")
 	flags.DurationVar(&cfg.SoakTime, "soak", 0, "how long the part soak runs (default 10m)")
-	flags.Func("parts", "parts to run, by comma: "+strings.Join(append(bench.Parts(), bench.Soak), ", ")+" (default: all but soak)", func(list string) error {
+	flags.Func("parts", "parts to run, by comma: "+strings.Join(bench.AllParts(), ", ")+" (default: "+strings.Join(bench.Parts(), ", ")+")", func(list string) error {
 		cfg.Parts = strings.Split(list, ",")
+		return nil
+	})
+	flags.Func("stacks", "stacks to compare whole searches with, by comma (default: all)", func(list string) error {
+		cfg.Stacks = strings.Split(list, ",")
 		return nil
 	})
 	flags.Func("clients", "clients of the servers at the same time, by comma (default 1,4,16)", func(list string) (err error) {

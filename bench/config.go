@@ -18,7 +18,9 @@ const (
 	Servers   = "servers"   // the model server, against others over HTTP
 	Isolation = "isolation" // queries while ingestion runs, and an idle server
 	Stages    = "stages"    // what each stage of a hybrid search costs
-	Soak      = "soak"      // memory over time
+	// Concurrency is both vectors of a query at once, against one after the other.
+	Concurrency = "concurrency"
+	Soak        = "soak" // memory over time
 )
 
 // Parts that compare whole searches and whole ingestion with other stacks. They
@@ -35,7 +37,7 @@ const (
 func AllParts() []string { return append(Parts(), EndToEnd, Reranked, Ablation, Judged, Storing, Soak) }
 
 // Parts returns those that run by default. Soak takes long and is asked for.
-func Parts() []string { return []string{Libraries, Servers, Isolation, Stages} }
+func Parts() []string { return []string{Libraries, Servers, Isolation, Concurrency, Stages} }
 
 // Names of the models measured, as set-up installs them.
 const (

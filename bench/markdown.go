@@ -21,6 +21,8 @@ func (r *Report) Markdown(w io.Writer) error {
 			d.saturations(r)
 		case Isolation:
 			d.idle(r)
+		case Concurrency:
+			d.generation(r)
 		case Stages:
 			d.stages(r)
 		case Judged:
@@ -72,14 +74,15 @@ func (d *document) circumstances(r *Report) {
 
 func (d *document) comparisons(r *Report, part string) {
 	heads := map[string]string{
-		Libraries: "In process: braid against Python libraries",
-		Servers:   "Over HTTP",
-		Isolation: "A query while others work",
-		Stages:    "Two encoders at once",
-		EndToEnd:  "Hybrid searches over HTTP",
-		Reranked:  "Hybrid searches with a rerank over HTTP",
-		Ablation:  "Savings in a reranked search",
-		Storing:   "Ingestion over HTTP",
+		Libraries:   "In process: braid against Python libraries",
+		Servers:     "Over HTTP",
+		Isolation:   "A query while others work",
+		Stages:      "Two encoders at once",
+		EndToEnd:    "Hybrid searches over HTTP",
+		Reranked:    "Hybrid searches with a rerank over HTTP",
+		Ablation:    "Savings in a reranked search",
+		Storing:     "Ingestion over HTTP",
+		Concurrency: "Both vectors of a query",
 	}
 	begun := false
 	for _, c := range r.Comparisons {
@@ -132,6 +135,16 @@ func (d *document) stages(r *Report) {
 	}
 	d.table(fmt.Sprintf("Stages of a search, %d documents, %d queries", r.Settings.Documents, r.Settings.Queries), "mode", "stage", "p50 ms", "p95 ms")
 	for _, s := range r.Stages {
+		d.row(s.Mode, s.Stage, number(s.P50), number(s.P95))
+	}
+}
+
+func (d *document) generation(r *Report) {
+	if len(r.Generation) == 0 {
+		return
+	}
+	d.table("Times of a query's vectors", "cores", "way", "p50 ms", "p95 ms")
+	for _, s := range r.Generation {
 		d.row(s.Mode, s.Stage, number(s.P50), number(s.P95))
 	}
 }

@@ -27,6 +27,7 @@ type Report struct {
 	Memory      []Memory          `json:"memory,omitempty"`
 	Saturations []Saturation      `json:"saturations,omitempty"`
 	Stages      []Stage           `json:"stages,omitempty"`
+	Generation  []Stage           `json:"generation,omitempty"` // of a query's vectors
 	// IdleShare is the processor time of an idle server over the time, of one core.
 	IdleShare    *float64      `json:"idle_share,omitempty"`
 	Soak         []Sample      `json:"soak,omitempty"`
@@ -92,6 +93,7 @@ func Run(ctx context.Context, cfg Config) (*Report, error) {
 	measures := map[string]func(context.Context) error{
 		Libraries: r.libraries, Servers: r.servers, Isolation: r.isolation, Stages: r.stages, Soak: r.soak,
 		EndToEnd: r.endToEnd(false), Reranked: r.endToEnd(true), Ablation: r.ablation, Judged: r.answers, Storing: r.ingestion,
+		Concurrency: r.concurrency,
 	}
 	for _, part := range r.cfg.Parts {
 		if err := r.watch(ctx, part, measures[part]); err != nil {

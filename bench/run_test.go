@@ -25,6 +25,9 @@ func TestMain(m *testing.M) {
 		case "-pair":
 			opts.Pair = os.Args[7]
 		}
+		if len(os.Args) > 9 && os.Args[8] == "-sparse" {
+			opts.Sparse = os.Args[9]
+		}
 		if err := peer.Serve(context.Background(), opts, os.Stdin, os.Stdout); err != nil {
 			fmt.Fprintln(os.Stderr, err)
 			os.Exit(1)

@@ -13,6 +13,7 @@ import (
 // configuration only.
 type texts struct {
 	queries   []string // as users type them
+	prefix    string   // of a query, that the dense model wants
 	prefixed  []string // the same as the dense model reads them
 	passages  []string
 	reranked  []string // the 20 of a rerank
@@ -35,7 +36,7 @@ func readTexts(cfg Config, queryPrefix string) (*texts, error) {
 	if err != nil {
 		return nil, err
 	}
-	var t texts
+	t := texts{prefix: queryPrefix}
 	stream := wordStream{}
 	for doc, err := range dataset.Corpus() {
 		if err != nil {

@@ -44,6 +44,7 @@ func runPeer(ctx context.Context, args []string, stdin io.Reader, stdout, stderr
 	flags.StringVar(&opts.Library, "library", "", "path of libonnxruntime")
 	flags.StringVar(&opts.Models, "models", "", "folder that holds the models")
 	flags.StringVar(&opts.Dense, "dense", "", "dense model to load")
+	flags.StringVar(&opts.Sparse, "sparse", "", "sparse model to load")
 	flags.StringVar(&opts.Pair, "pair", "", "cross-encoder to load")
 	if err := flags.Parse(args); err != nil {
 		return err

@@ -20,6 +20,7 @@ const (
 	Queries  Task = "queries"  // each text alone, one after the other
 	Passages Task = "passages" // all texts in one call
 	Rerank   Task = "rerank"   // all texts against Query in one call
+	Generate Task = "generate" // each text alone, in every way of Way
 )
 
 // Job is a line of input.
@@ -40,6 +41,8 @@ type Outcome struct {
 	// Tokens counts each text's tokens, special ones and a pair's query included.
 	// Python peers leave it out.
 	Tokens []int `json:"tokens,omitempty"`
+	// Ways has, of Generate, the wall time of each text by way, in seconds.
+	Ways map[Way][]float64 `json:"ways,omitempty"`
 }
 
 // Options says what to run.
@@ -47,6 +50,7 @@ type Options struct {
 	Library string // path of libonnxruntime
 	Models  string // folder that holds the models
 	Dense   string // name of the dense model; "" for none
+	Sparse  string // name of the sparse model; "" for none
 	Pair    string // name of the cross-encoder; "" for none
 }
 
@@ -57,7 +61,7 @@ func Serve(ctx context.Context, opts Options, in io.Reader, out io.Writer) (err 
 		return err
 	}
 	defer func() { err = errors.Join(err, runtime.Close()) }()
-	set, err := modelset.Load(runtime, opts.Models, modelset.Names{Dense: list(opts.Dense), Pair: list(opts.Pair)})
+	set, err := modelset.Load(runtime, opts.Models, modelset.Names{Dense: list(opts.Dense), Sparse: list(opts.Sparse), Pair: list(opts.Pair)})
 	if err != nil {
 		return err
 	}
@@ -103,8 +107,10 @@ func do(ctx context.Context, set *modelset.Set, job Job) (Outcome, error) {
 		return o, o.embed(ctx, set, job.Texts, inference.LaneIngest)
 	case Rerank:
 		return o, o.score(ctx, set, job)
+	case Generate:
+		return o, o.generate(ctx, set, job.Texts)
 	}
-	return o, braid.Errorf(braid.InvalidArgument, "task %q is unknown: use queries, passages or rerank", job.Task)
+	return o, braid.Errorf(braid.InvalidArgument, "task %q is unknown: use queries, passages, rerank or generate", job.Task)
 }
 
 // embed takes texts as they are: whoever makes the workload has put prefixes

@@ -29,6 +29,21 @@ def serve(encode=None, score=None):
         reply(out, {"seconds": seconds, "results": results})
 
 
+def serve_ways(one):
+    """Serves the task generate. one(text) returns a row and the seconds by way."""
+    out = os.fdopen(os.dup(1), "w")
+    os.dup2(2, 1)
+    reply(out, {"ready": True})
+    for line in sys.stdin:
+        results, ways = [], {}
+        for text in json.loads(line)["texts"]:
+            row, seconds = one(text)
+            results.append([float(v) for v in row])
+            for way, s in seconds.items():
+                ways.setdefault(way, []).append(s)
+        reply(out, {"seconds": [], "results": results, "ways": ways})
+
+
 def calls(job, encode, score):
     texts = job["texts"]
     if job["task"] == "rerank":

@@ -235,7 +235,7 @@ func (p *plan) route() {
 	if p.Mode == ModeHybrid {
 		r := Routing{Kind: KindOther}
 		if p.Routing == nil || *p.Routing {
-			r = route(p.Query)
+			r = Route(p.Query)
 			p.routing = &r
 		}
 		d := r.defaults()

@@ -64,8 +64,9 @@ func (r Routing) defaults() defaults {
 // fusion is how rankings are merged by default.
 func (d defaults) fusion() *Fusion { return &Fusion{Method: fusion.MinMax, Weights: d.weights} }
 
-// route looks at the words of a query, which are what stands between white space.
-func route(query string) Routing {
+// Route says what a query is taken for. It looks at its words, which are what
+// stands between white space.
+func Route(query string) Routing {
 	words := strings.Fields(query)
 	r := Routing{Kind: KindOther}
 	for _, word := range words {

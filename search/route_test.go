@@ -41,9 +41,9 @@ func TestRoute(t *testing.T) {
 		{"\xff\xfe", KindOther, nil},
 		{"   ", KindOther, nil},
 	} {
-		got := route(c.query)
+		got := Route(c.query)
 		if got.Kind != c.kind || !slices.Equal(got.Identifiers, c.names) {
-			t.Errorf("route(%q) = %v, want %s %q", c.query, got, c.kind, c.names)
+			t.Errorf("Route(%q) = %v, want %s %q", c.query, got, c.kind, c.names)
 		}
 	}
 }

@@ -1,12 +1,9 @@
 package main
 
 import (
-	"context"
 	"errors"
 	"fmt"
-	"io"
 	"slices"
-	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -25,24 +22,35 @@ func newEvalCommand() *cobra.Command {
 	var modes []string
 	var o evalOutput
 	cmd := &cobra.Command{
-		Use:   "eval DIR",
-		Short: "Measure search quality on a test collection",
-		Long: `Measure search quality on a test collection in BEIR layout: corpus.jsonl,
-queries.jsonl and qrels/test.tsv (another file of qrels/ with --qrels NAME).
+		Use:   "eval DIR|FILE",
+		Short: "Measure search quality on labelled queries or a test collection",
+		Long: `Measure search quality, on labelled queries of your own against a collection that
+is there, or on a test collection that brings its documents.
 
-The corpus is stored in a collection of its own, by default named after the
-folder, and kept: documents that are stored already are not encoded again.
+FILE holds queries and the ids of the documents that answer them, as JSON lines
+or, named .tsv, as query, document and grade between tabs:
+
+  {"text": "reset the pump", "relevant": ["pump-12"]}
+  {"text": "ERR-104", "relevant": {"err-104": 2, "errors": 1}}
+
+DIR is in BEIR layout: corpus.jsonl, queries.jsonl and qrels/test.tsv (another
+file of qrels/ with --qrels NAME). The corpus is stored in a collection of its
+own, by default named after the folder, and kept: documents that are stored
+already are not encoded again.
+
 Prints the mean of each metric over the judged queries, for every mode. Metrics
-are nDCG@k, RR@k, R@k (recall), P@k (precision), Success@k and AP.
+are nDCG@k, RR@k, R@k (recall), P@k (precision), Success@k and AP. --details adds
+intervals, the kinds of queries, what each branch retrieves, and times.
 
 --out keeps the scores of every query. --baseline compares with such a file, and
-exits with 3 when a metric fell by more than --tolerance.
+exits with 3 when a metric fell by more than --tolerance; with --details it shows
+where the documents of the queries that changed stood in each branch.
 
 --run-out writes the rankings as TREC run files, --run-in scores such a file of
 any system, without models and data folder.`,
 		Args: exactly(1),
 		RunE: func(cmd *cobra.Command, args []string) (err error) {
-			dataset, err := eval.Open(args[0], qrels)
+			dataset, err := openDataset(args[0], qrels)
 			if err != nil {
 				return err
 			}
@@ -56,8 +64,12 @@ any system, without models and data folder.`,
 			if o.runIn != "" {
 				return o.scoreRunFile(cmd.OutOrStdout(), cmd.ErrOrStderr(), dataset, f.asJSON)
 			}
-			if f.collection == "" {
+			switch {
+			case f.collection != "":
+			case dataset.HasCorpus():
 				f.collection = "eval-" + dataset.Name
+			default:
+				f.collection = defaultCollection
 			}
 			req, err := f.request(cmd.Flags())
 			if err != nil {
@@ -68,12 +80,16 @@ any system, without models and data folder.`,
 				return err
 			}
 			defer func() { err = errors.Join(err, b.Close()) }()
-			if err := indexCorpus(cmd.Context(), b, f.collection, dataset, cmd.ErrOrStderr()); err != nil {
+			e := evaluation{backend: b, collection: f.collection, dataset: dataset, stderr: cmd.ErrOrStderr()}
+			if err := e.prepare(cmd.Context()); err != nil {
 				return err
 			}
 			results := dataset.Results()
+			results.Classify(func(text string) string { return string(search.Route(text).Kind) })
+			results.Places = map[string][][]eval.Place{}
+			times := map[string]map[string]eval.Latency{}
 			for _, w := range chosen {
-				run, err := answerAll(cmd.Context(), b, f.collection, dataset, w, req, cmd.ErrOrStderr())
+				a, err := e.answerAll(cmd.Context(), w, req)
 				if code := braid.CodeOf(err); len(modes) == 0 && err != nil && (code == braid.Unavailable || code == braid.InvalidArgument) {
 					_, _ = fmt.Fprintf(cmd.ErrOrStderr(), "braid: mode %s is left out: %v\n", w.name, err)
 					continue
@@ -81,11 +97,19 @@ any system, without models and data folder.`,
 				if err != nil {
 					return fmt.Errorf("mode %s: %w", w.name, err)
 				}
-				if err := o.keepRun(dataset, w.name, run); err != nil {
+				if err := o.keepRun(dataset, w.name, a.run); err != nil {
 					return err
 				}
-				if err := dataset.Score(results, w.name, run, o.metrics); err != nil {
+				if err := dataset.Score(results, w.name, a.run, o.metrics); err != nil {
 					return fmt.Errorf("mode %s: %w", w.name, err)
+				}
+				results.Places[w.name], times[w.name] = a.places, eval.Latencies(a.times)
+			}
+			if o.details {
+				o.report = results.Details()
+				o.report.LatenciesMS = times
+				if o.report.Candidates, err = e.candidates(cmd.Context(), req); err != nil {
+					return err
 				}
 			}
 			return o.finish(cmd.OutOrStdout(), cmd.ErrOrStderr(), results, f.asJSON)
@@ -95,7 +119,7 @@ any system, without models and data folder.`,
 	flags := cmd.Flags()
 	flags.StringVar(&qrels, "qrels", eval.DefaultQrels, "judgments to use: qrels/NAME.tsv")
 	flags.StringSliceVar(&modes, "modes", nil, "modes to measure, of dense, sparse, lexical, hybrid and hybrid+rerank (default: all)")
-	flags.StringVar(&f.collection, "collection", "", "collection to keep the corpus in (default: eval-FOLDER)")
+	flags.StringVar(&f.collection, "collection", "", "collection to ask (default: default, and eval-FOLDER for a test collection, which is kept there)")
 	flags.IntVar(&f.candidates, "candidates", search.DefaultCandidates, "documents each branch retrieves")
 	flags.IntVar(&f.depth, "rerank-depth", search.DefaultRerankDepth, "candidates the cross-encoder scores")
 	f.registerWindow(flags)
@@ -120,68 +144,4 @@ func chooseWays(names []string) ([]way, error) {
 		chosen = append(chosen, all[i])
 	}
 	return chosen, nil
-}
-
-// indexCorpus sees that the collection holds the dataset's documents and no
-// others. Documents without text are left out: no mode could find them.
-func indexCorpus(ctx context.Context, b backend, collection string, dataset *eval.Dataset, stderr io.Writer) error {
-	var docs []braid.Document
-	empty := 0
-	for d, err := range dataset.Corpus() {
-		if err != nil {
-			return err
-		}
-		if strings.TrimSpace(d.Passage()) == "" {
-			empty++
-			continue
-		}
-		docs = append(docs, d)
-	}
-	if empty > 0 {
-		_, _ = fmt.Fprintf(stderr, "braid: %d documents have no text and are left out\n", empty)
-	}
-	if _, err := b.Create(ctx, collection); err != nil {
-		return err
-	}
-	if _, err := storeAll(ctx, b, collection, slices.Values(docs), len(docs), stderr); err != nil {
-		return err
-	}
-	info, err := b.Collection(ctx, collection)
-	if err != nil {
-		return err
-	}
-	if info.Documents != len(docs) {
-		return braid.Errorf(braid.Conflict, "collection %q holds %d documents, the dataset %d: it was made from another corpus; choose another with --collection", collection, info.Documents, len(docs))
-	}
-	return nil
-}
-
-// answerAll asks every query of the dataset in one way.
-func answerAll(ctx context.Context, b backend, collection string, dataset *eval.Dataset, w way, req search.Request, stderr io.Writer) (eval.Run, error) {
-	depth := evalDepth
-	req.Mode, req.Rerank, req.Limit = w.mode, &w.rerank, &depth
-	if w.mode != search.ModeHybrid {
-		req.Fusion = nil
-	}
-	bar := newProgress(stderr, w.name, len(dataset.Queries))
-	defer bar.finish()
-	run := eval.Run{}
-	for _, q := range dataset.Queries {
-		req.Query = q.Text
-		answer, err := b.Search(ctx, collection, req)
-		if err != nil {
-			return nil, fmt.Errorf("query %q: %w", q.ID, err)
-		}
-		if len(answer.Degraded) > 0 {
-			d := answer.Degraded[0]
-			return nil, braid.Errorf(d.Code, "query %q was answered without %s: %s", q.ID, d.Stage, d.Message)
-		}
-		ids := make([]string, len(answer.Hits))
-		for i, h := range answer.Hits {
-			ids[i] = h.ID
-		}
-		run[q.ID] = ids
-		bar.add(1)
-	}
-	return run, nil
 }

@@ -24,9 +24,12 @@ type evalOutput struct {
 	out, baseline string
 	runIn, runOut string
 	tolerance     float64
+	details       bool
+	changed       int
 
 	metrics []eval.Metric
 	before  *eval.Results // nil: no baseline
+	report  *eval.Details // nil: not asked for
 }
 
 // worseError says that an evaluation fell below its baseline.
@@ -45,12 +48,17 @@ func (o *evalOutput) register(flags *pflag.FlagSet) {
 	flags.StringVar(&o.runOut, "run-out", "", "folder to write a TREC run file of each mode to")
 	flags.StringVar(&o.runIn, "run-in", "", "TREC run file to score instead of searching")
 	flags.Float64Var(&o.tolerance, "tolerance", 0.005, "how far a metric may fall below the baseline")
+	flags.BoolVar(&o.details, "details", false, "add intervals, kinds of queries, what each branch retrieves, and times")
+	flags.IntVar(&o.changed, "changed", eval.DefaultChanged, "queries to list that gained or lost most since the baseline")
 }
 
 // prepare reads the metrics and the baseline, before anything is measured.
 func (o *evalOutput) prepare() (err error) {
 	if !(o.tolerance >= 0 && o.tolerance <= 1) {
 		return braid.Errorf(braid.InvalidArgument, "--tolerance %v: use a number from 0 to 1", o.tolerance)
+	}
+	if o.changed < 0 {
+		return braid.Errorf(braid.InvalidArgument, "--changed %d: use a number of queries", o.changed)
 	}
 	if len(o.names) == 0 {
 		return braid.Errorf(braid.InvalidArgument, "--metrics is empty: name one, nDCG@10 for example")
@@ -64,6 +72,9 @@ func (o *evalOutput) prepare() (err error) {
 			return fmt.Errorf("--metrics: %w", err)
 		}
 		o.metrics = append(o.metrics, m)
+	}
+	if o.runIn != "" && o.details {
+		return braid.Errorf(braid.InvalidArgument, "--run-in searches nothing, so there are no --details: leave one out")
 	}
 	if o.runIn != "" && o.runOut != "" {
 		return braid.Errorf(braid.InvalidArgument, "--run-in searches nothing, so there is nothing for --run-out: leave one out")
@@ -121,9 +132,10 @@ func (o *evalOutput) finish(stdout, stderr io.Writer, results *eval.Results, asJ
 		}
 	}
 	report := results.Report()
+	report.Details = o.report
 	if o.before != nil {
 		var err error
-		if report.Changes, err = eval.Compare(o.before, results); err != nil {
+		if report.Changes, err = eval.Compare(o.before, results, o.changed); err != nil {
 			return err
 		}
 		for _, mode := range slices.Sorted(maps.Keys(o.before.Modes)) {
@@ -162,6 +174,9 @@ func (o *evalOutput) print(out io.Writer, report eval.Report, asJSON bool) error
 		}
 		_, _ = fmt.Fprintln(w)
 	}
+	if report.Details != nil {
+		o.printDetails(w, report)
+	}
 	if len(report.Changes) == 0 {
 		return w.Flush()
 	}
@@ -173,8 +188,12 @@ func (o *evalOutput) print(out io.Writer, report eval.Report, asJSON bool) error
 		return err
 	}
 	for _, c := range report.Changes {
-		printQueries(out, c, "better", c.Better)
-		printQueries(out, c, "worse", c.Worse)
+		show := printQueries
+		if o.details {
+			show = printPlaces
+		}
+		show(out, c, "better", c.Better)
+		show(out, c, "worse", c.Worse)
 	}
 	return nil
 }

@@ -28,13 +28,13 @@ func TestRankingQuality(t *testing.T) {
 	} {
 		t.Run(tc.set+"/"+tc.qrels, func(t *testing.T) {
 			c := loadCollection(t, tc.set, tc.qrels)
-			result, err := c.data.Evaluate(c.rank(100))
-			if err != nil {
+			results := c.data.Results()
+			if err := c.data.Score(results, "lexical", c.rank(100), eval.DefaultMetrics()); err != nil {
 				t.Fatal(err)
 			}
-			t.Logf("%+v", result.Mean)
-			if result.Mean.NDCG10 < tc.floor {
-				t.Errorf("nDCG@10 is %.4f, the floor is %.4f", result.Mean.NDCG10, tc.floor)
+			t.Logf("%+v", results.Report().Modes)
+			if mean := results.Mean("lexical", "nDCG@10"); mean < tc.floor {
+				t.Errorf("nDCG@10 is %.4f, the floor is %.4f", mean, tc.floor)
 			}
 		})
 	}

@@ -8,8 +8,9 @@ import (
 	"github.com/braid-search/braid"
 )
 
-// mostChanged is how many queries a change lists each way.
-const mostChanged = 5
+// DefaultChanged is how many queries a change lists each way where no number is
+// given.
+const DefaultChanged = 5
 
 // Change is what became of one metric in one mode since a baseline.
 type Change struct {
@@ -24,19 +25,24 @@ type Change struct {
 	Confidence Interval      `json:"confidence"` // of After, 95 %
 }
 
-// QueryChange is the change of one query.
+// QueryChange is the change of one query, and where its relevant documents stood
+// then and now, as far as is known; see Results.Places.
 type QueryChange struct {
 	Query  string  `json:"query"`
+	Text   string  `json:"text,omitempty"`
 	Change float64 `json:"change"`
+	Before []Place `json:"before,omitempty"`
+	After  []Place `json:"after,omitempty"`
 }
 
 // Fell says whether the metric fell by more than the tolerance.
 func (c Change) Fell(tolerance float64) bool { return c.Before-c.After > tolerance+slack }
 
 // Compare returns the changes of the metrics and modes that both results have,
-// by mode, metrics in the order of now. It fails with braid.InvalidArgument when
+// by mode, metrics in the order of now; each lists at most most queries each way.
+// It fails with braid.InvalidArgument when
 // the results are of other queries, or share no mode or metric.
-func Compare(baseline, now *Results) ([]Change, error) {
+func Compare(baseline, now *Results, most int) ([]Change, error) {
 	if baseline.Dataset != now.Dataset || baseline.Qrels != now.Qrels {
 		return nil, braid.Errorf(braid.InvalidArgument, "the baseline is of %s (%s), the results are of %s (%s): they cannot be compared", baseline.Dataset, baseline.Qrels, now.Dataset, now.Qrels)
 	}
@@ -58,9 +64,12 @@ func Compare(baseline, now *Results) ([]Change, error) {
 			}
 			differences := make([]QueryChange, len(after))
 			for i, id := range now.Queries {
-				differences[i] = QueryChange{id, after[i] - before[position[id]]}
+				differences[i] = QueryChange{Query: id, Text: at(now.Texts, i), Change: after[i] - before[position[id]],
+					Before: at(baseline.Places[mode], position[id]), After: at(now.Places[mode], i)}
 			}
-			changes = append(changes, change(mode, metric, average(before), after, differences))
+			c := change(average(before), after, differences, most)
+			c.Mode, c.Metric = mode, metric
+			changes = append(changes, c)
 		}
 	}
 	if len(changes) == 0 {
@@ -69,23 +78,31 @@ func Compare(baseline, now *Results) ([]Change, error) {
 	return changes, nil
 }
 
-func change(mode, metric string, before float64, after []float64, differences []QueryChange) Change {
+// at is s[i], or nothing where s is not kept.
+func at[E any](s []E, i int) (e E) {
+	if i < len(s) {
+		e = s[i]
+	}
+	return e
+}
+
+func change(before float64, after []float64, differences []QueryChange, most int) Change {
 	values := make([]float64, len(differences))
 	for i, d := range differences {
 		values[i] = d.Change
 	}
 	c := Change{
-		Mode: mode, Metric: metric, Before: before, After: average(after),
+		Before: before, After: average(after),
 		Interval: BootstrapInterval(values), Confidence: BootstrapInterval(after), P: RandomizationTest(values),
 	}
 	slices.SortStableFunc(differences, func(a, b QueryChange) int { return cmp.Compare(b.Change, a.Change) })
-	for _, d := range first(differences, mostChanged) {
+	for _, d := range first(differences, most) {
 		if d.Change > 0 {
 			c.Better = append(c.Better, d)
 		}
 	}
 	slices.SortStableFunc(differences, func(a, b QueryChange) int { return cmp.Compare(a.Change, b.Change) })
-	for _, d := range first(differences, mostChanged) {
+	for _, d := range first(differences, most) {
 		if d.Change < 0 {
 			c.Worse = append(c.Worse, d)
 		}

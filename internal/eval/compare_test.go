@@ -53,7 +53,7 @@ func TestCompareWithSaved(t *testing.T) {
 		}
 	}
 	now := score(t, d, map[string]eval.Run{"dense": {"q1": {"d2", "d1"}, "q2": {"d2"}}, "lexical": {}})
-	changes, err := eval.Compare(saved, now)
+	changes, err := eval.Compare(saved, now, 5)
 	if err != nil || len(changes) != 4 {
 		t.Fatalf("changes %+v, %v, want those of four metrics of dense", changes, err)
 	}
@@ -61,13 +61,13 @@ func TestCompareWithSaved(t *testing.T) {
 	if c.Mode != "dense" || c.Metric != "RR@10" || c.Before != 0.5 || c.After != 0.75 || c.P < 0.45 || c.Interval.Low != -0.5 || c.Interval.High != 1 {
 		t.Errorf("change %+v", c)
 	}
-	if want := []eval.QueryChange{{Query: "q2", Change: 1}}; !reflect.DeepEqual(c.Better, want) {
+	if want := []eval.QueryChange{{Query: "q2", Text: "two", Change: 1}}; !reflect.DeepEqual(c.Better, want) {
 		t.Errorf("better %v, want %v", c.Better, want)
 	}
-	if want := []eval.QueryChange{{Query: "q1", Change: -0.5}}; !reflect.DeepEqual(c.Worse, want) {
+	if want := []eval.QueryChange{{Query: "q1", Text: "one", Change: -0.5}}; !reflect.DeepEqual(c.Worse, want) {
 		t.Errorf("worse %v, want %v", c.Worse, want)
 	}
-	same, err := eval.Compare(now, now)
+	same, err := eval.Compare(now, now, 5)
 	if err != nil || same[0].P != 1 || same[0].Better != nil || same[0].Worse != nil || same[0].Interval != (eval.Interval{}) {
 		t.Errorf("nothing changed: %+v, %v", same, err)
 	}
@@ -96,7 +96,7 @@ func TestCompareRefusesOtherQueries(t *testing.T) {
 	} {
 		other := score(t, d, map[string]eval.Run{"dense": {}})
 		alter(other)
-		if c, err := eval.Compare(other, now); braid.CodeOf(err) != braid.InvalidArgument {
+		if c, err := eval.Compare(other, now, 5); braid.CodeOf(err) != braid.InvalidArgument {
 			t.Errorf("another %s: %+v, %v, want %s", name, c, err, braid.InvalidArgument)
 		}
 	}

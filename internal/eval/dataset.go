@@ -19,9 +19,12 @@ const DefaultQrels = "test"
 type Dataset struct {
 	Name    string  // of its folder
 	Qrels   string  // name of the set of judgments
-	Queries []Query // the judged ones, in the order of queries.jsonl
+	Queries []Query // the judged ones, in the order of their file
 
-	dir string
+	// Unanswerable are the queries that nothing answers; see OpenLabels.
+	Unanswerable []Query
+
+	dir string // "": there is no corpus
 }
 
 // Query is one judged query.

@@ -202,20 +202,17 @@ func TestMissingFiles(t *testing.T) {
 	}
 }
 
-func TestEvaluate(t *testing.T) {
+func TestScoreCountsEveryJudgedQuery(t *testing.T) {
 	d := open(t, small(), "")
-	result, err := d.Evaluate(eval.Run{"q1": {"d1"}, "q9": {"d1"}}) // q2 has no hits, q9 is not judged
-	if err != nil {
+	r := d.Results()
+	// q2 has no hits, q9 is not judged.
+	if err := d.Score(r, "m", eval.Run{"q1": {"d1"}, "q9": {"d1"}}, eval.DefaultMetrics()); err != nil {
 		t.Fatal(err)
 	}
-	if want := (eval.Scores{NDCG10: 0.5, MRR10: 0.5, Recall20: 0.5, Recall100: 0.5}); result.Mean != want {
-		t.Errorf("mean %+v, want %+v: a query without hits counts as 0", result.Mean, want)
+	if !slices.Equal(r.Queries, []string{"q2", "q1"}) || !slices.Equal(r.Modes["m"]["nDCG@10"], []float64{0, 1}) || r.Mean("m", "nDCG@10") != 0.5 {
+		t.Errorf("results %+v: a query without hits counts as 0", r)
 	}
-	order := []string{result.Queries[0].ID, result.Queries[1].ID}
-	if !slices.Equal(order, []string{"q2", "q1"}) || result.Queries[0].NDCG10 != 0 || result.Queries[1].NDCG10 != 1 {
-		t.Errorf("per query %+v", result.Queries)
-	}
-	if _, err := d.Evaluate(eval.Run{"q1": {"d1", "d1"}}); braid.CodeOf(err) != braid.InvalidArgument || !strings.Contains(err.Error(), `query "q1"`) {
+	if err := d.Score(r, "m", eval.Run{"q1": {"d1", "d1"}}, eval.DefaultMetrics()); braid.CodeOf(err) != braid.InvalidArgument || !strings.Contains(err.Error(), `query "q1"`) {
 		t.Errorf("an id twice: %v, want %s naming the query", err, braid.InvalidArgument)
 	}
 }

@@ -113,12 +113,7 @@ func (j Judgments) Success(ranked []string, k int) float64 {
 // at the rank of each; one that is not among the first k ids adds 0. Its mean
 // over queries is MAP.
 func (j Judgments) AveragePrecision(ranked []string, k int) float64 {
-	var relevant, found int
-	for _, grade := range j {
-		if grade > 0 {
-			relevant++
-		}
-	}
+	found := 0
 	var sum float64
 	for i, id := range first(ranked, k) {
 		if j[id] > 0 {
@@ -126,7 +121,7 @@ func (j Judgments) AveragePrecision(ranked []string, k int) float64 {
 			sum += float64(found) / float64(i+1)
 		}
 	}
-	return sum / float64(max(relevant, 1))
+	return sum / float64(max(j.relevant(), 1))
 }
 
 // RankByScore orders the documents of one query as trec_eval does: by score as

@@ -12,29 +12,19 @@ import (
 // as does the absence of a judgment.
 type Judgments map[string]int
 
-// Scores are the measures of one query, or their means over queries; each is
-// 0..1. The JSON names are those of the report.
-type Scores struct {
-	NDCG10    float64 `json:"ndcg@10"`
-	MRR10     float64 `json:"mrr@10"`
-	Recall20  float64 `json:"recall@20"`
-	Recall100 float64 `json:"recall@100"`
-}
-
-// Measure scores the ranking of one query: ids, best first. It fails with
-// braid.InvalidArgument when an id occurs twice, since it would count twice.
-func Measure(j Judgments, ranked []string) (Scores, error) {
-	if err := checkOnce(ranked); err != nil {
-		return Scores{}, err
+// relevant is how many documents are relevant.
+func (j Judgments) relevant() int {
+	n := 0
+	for _, grade := range j {
+		if grade > 0 {
+			n++
+		}
 	}
-	return Scores{
-		NDCG10:    j.NDCG(ranked, 10),
-		MRR10:     j.ReciprocalRank(ranked, 10),
-		Recall20:  j.Recall(ranked, 20),
-		Recall100: j.Recall(ranked, 100),
-	}, nil
+	return n
 }
 
+// checkOnce fails with braid.InvalidArgument when an id occurs twice, since it
+// would count twice.
 func checkOnce(ranked []string) error {
 	seen := make(map[string]int, len(ranked))
 	for i, id := range ranked {
@@ -92,12 +82,7 @@ func (j Judgments) ReciprocalRank(ranked []string, k int) float64 {
 // Recall is the share of the relevant documents that is among the first k ids.
 // Without a relevant document it is 0.
 func (j Judgments) Recall(ranked []string, k int) float64 {
-	var relevant, found int
-	for _, grade := range j {
-		if grade > 0 {
-			relevant++
-		}
-	}
+	relevant, found := j.relevant(), 0
 	for _, id := range first(ranked, k) {
 		if j[id] > 0 {
 			found++

@@ -20,19 +20,26 @@ type Results struct {
 
 	// Modes holds the scores by mode and metric, in the order of Queries.
 	Modes map[string]map[string][]float64 `json:"modes"`
+
+	Texts   []string `json:"texts,omitempty"`   // of Queries
+	Classes []string `json:"classes,omitempty"` // of Queries, as Classify found them
+	// Places holds, by mode and in the order of Queries, where the relevant
+	// documents stood. A mode that was read from a run file has none.
+	Places map[string][][]Place `json:"places,omitempty"`
 }
 
 // Results returns results without a mode.
 func (d *Dataset) Results() *Results {
 	r := &Results{Dataset: d.Name, Qrels: d.Qrels, Modes: map[string]map[string][]float64{}}
 	for _, q := range d.Queries {
-		r.Queries = append(r.Queries, q.ID)
+		r.Queries, r.Texts = append(r.Queries, q.ID), append(r.Texts, q.Text)
 	}
 	return r
 }
 
-// Score measures a run and keeps its scores under the mode. Queries count as in
-// Evaluate. Each call has the same metrics.
+// Score measures a run and keeps its scores under the mode. A query the run does
+// not answer scores 0; answers to queries that are not judged are ignored. Each
+// call has the same metrics.
 func (d *Dataset) Score(r *Results, mode string, run Run, metrics []Metric) error {
 	scores := make(map[string][]float64, len(metrics))
 	r.Metrics = r.Metrics[:0]
@@ -61,6 +68,7 @@ type Report struct {
 	Queries int                           `json:"queries"`
 	Modes   map[string]map[string]float64 `json:"modes"`
 	Changes []Change                      `json:"changes,omitempty"` // since a baseline
+	Details *Details                      `json:"details,omitempty"` // where asked for
 }
 
 // Report returns the means.
@@ -69,12 +77,19 @@ func (r *Results) Report() Report {
 	for mode := range r.Modes {
 		report.Modes[mode] = map[string]float64{}
 		for _, name := range r.Metrics {
-			if m, err := ParseMetric(name); err == nil {
-				report.Modes[mode][m.Key()] = r.Mean(mode, name)
-			}
+			report.Modes[mode][key(name)] = r.Mean(mode, name)
 		}
 	}
 	return report
+}
+
+// key is Metric.Key by name.
+func key(name string) string {
+	m, err := ParseMetric(name)
+	if err != nil {
+		return name
+	}
+	return m.Key()
 }
 
 // Save writes the results to a file, over one that is there.
@@ -120,6 +135,14 @@ func (r *Results) check() error {
 	for _, name := range r.Metrics {
 		if _, err := ParseMetric(name); err != nil {
 			return err
+		}
+	}
+	if n := len(r.Texts); n > 0 && n != len(r.Queries) {
+		return braid.Errorf(braid.InvalidArgument, "holds %d texts of %d queries", n, len(r.Queries))
+	}
+	for mode, places := range r.Places {
+		if len(places) != len(r.Queries) {
+			return braid.Errorf(braid.InvalidArgument, "mode %s has %d places for %d queries", mode, len(places), len(r.Queries))
 		}
 	}
 	for mode, scores := range r.Modes {

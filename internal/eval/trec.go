@@ -13,6 +13,10 @@ import (
 	"github.com/braid-search/braid"
 )
 
+// Run is what a system answered: for each query id the ids of its ranking, best
+// first.
+type Run map[string][]string
+
 // WriteRun writes a run in the format of TREC, "query Q0 document rank score
 // tag", over a file that is there; queries in the order of the dataset. Scores
 // count down to 1, so that a reader that sorts by them keeps the order. It fails

@@ -86,7 +86,11 @@ type Item struct {
 	// probability (by logit, where that rounds), else w·logit + (1−w)·score, both
 	// scaled over the scored candidates so that the lowest is 0 and the highest 1.
 	// Where all are equal each is 1.
-	Score    float64
+	Score float64
+	// ScaledLogit and ScaledScore are logit and first-stage score as they went into
+	// Score; 0 at weight 1.
+	ScaledLogit, ScaledScore float64
+
 	From, To int // positions before and after, from 1
 }
 
@@ -144,6 +148,7 @@ func order(window []Item, candidates []Candidate, weight float64) {
 		scale(logits)
 		scale(scores)
 		for i := range window {
+			window[i].ScaledLogit, window[i].ScaledScore = logits[i], scores[i]
 			window[i].Score = weight*logits[i] + (1-weight)*scores[i]
 		}
 	}

@@ -75,6 +75,7 @@ func (s *Service) Search(ctx context.Context, name string, req Request) (*Respon
 		p.MinScore = nil
 	}
 	answer.Hits = page(p, hits)
+	s.explain(finishing, c, p, answer)
 	answer.Timings.Total = milliseconds(time.Since(start))
 	if ctx.Err() == context.Canceled {
 		return nil, ctx.Err()
@@ -248,7 +249,8 @@ func fuse(p plan, found []branchResult, timings *Timings) ([]Hit, error) {
 	for i, f := range fused {
 		hits[i] = Hit{ID: f.ID, Score: f.Score, ScoreType: ScoreFused,
 			Branches: make(map[braid.Branch]Found, len(f.Votes)),
-			Fused:    &Found{Rank: i + 1, Score: f.Score}}
+			Fused:    &Found{Rank: i + 1, Score: f.Score},
+			made:     making{votes: f.Votes}}
 		for _, v := range f.Votes {
 			hits[i].note(p, v)
 		}

@@ -109,6 +109,9 @@ type Request struct {
 	MinScore *float64 `json:"min_score,omitempty"`
 	// Filter is what documents have to pass to be searched at all; nil is all.
 	Filter *braid.Filter `json:"filter,omitempty"`
+	// Explain asks for what the scores of the hits consist of. Limit is then at
+	// most MaxExplained.
+	Explain bool `json:"explain,omitempty"`
 }
 
 // Fusion chooses how rankings are merged; see package fusion for the formulas.
@@ -217,6 +220,9 @@ func (r Request) plan(rerankable bool) (plan, error) {
 			return plan{}, braid.Errorf(braid.InvalidArgument, "%s is %d, want 1 to %d", budget.field, *budget.given, budget.max).In(budget.field)
 		}
 		*budget.to = *budget.given
+	}
+	if err := p.validateExplain(); err != nil {
+		return plan{}, err
 	}
 	// A branch that retrieves fewer documents than are returned or reranked would
 	// cut the answer short without anybody having asked for it.

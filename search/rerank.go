@@ -73,6 +73,7 @@ func reorder(hits []Hit, items []rerank.Item, usage []inference.Usage, weight fl
 				After:       item.To,
 				Truncated:   usage[item.From-1].Truncated,
 			}
+			h.made.first, h.made.item = h.Score, item
 			h.Score, h.ScoreType = item.Score, ScoreBlended
 			if weight == 1 {
 				h.ScoreType = ScoreProbability

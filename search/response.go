@@ -43,8 +43,10 @@ type Response struct {
 	// Degraded names what failed or ran out of time; absent when nothing did.
 	Degraded []Degradation `json:"degraded,omitempty"`
 	// Query says what the models made of the query text.
-	Query   QueryUsage `json:"query"`
-	Timings Timings    `json:"timings_ms"`
+	Query QueryUsage `json:"query"`
+	// Explain is what the query was made of; nil unless asked for.
+	Explain *QueryExplanation `json:"explain,omitempty"`
+	Timings Timings           `json:"timings_ms"`
 }
 
 // Stop is a reason to score no more candidates.
@@ -81,6 +83,10 @@ type Hit struct {
 	Fused *Found `json:"fused,omitempty"`
 	// Rerank is what the cross-encoder said; nil if it did not score the hit.
 	Rerank *Reranked `json:"rerank,omitempty"`
+	// Explain is what the hit's scores consist of; nil unless asked for.
+	Explain *Explanation `json:"explain,omitempty"`
+
+	made making
 }
 
 // ScoreType names the scale of Hit.Score. Scores of two types are not
@@ -141,8 +147,9 @@ type Timings struct {
 	LexicalSearch float64 `json:"lexical_search"` // BM25
 	FirstStage    float64 `json:"first_stage"`    // all branches, from their start to the last one's end
 	Fuse          float64 `json:"fuse"`
-	Fetch         float64 `json:"fetch"`  // reading the documents
-	Rerank        float64 `json:"rerank"` // cross-encoder, its queueing included
+	Fetch         float64 `json:"fetch"`   // reading the documents
+	Rerank        float64 `json:"rerank"`  // cross-encoder, its queueing included
+	Explain       float64 `json:"explain"` // what the scores consist of
 	Total         float64 `json:"total"`
 }
 

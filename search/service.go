@@ -18,6 +18,8 @@ type DenseEncoder interface {
 // order.
 type SparseEncoder interface {
 	Expand(ctx context.Context, req inference.Request) ([]inference.Expansion, inference.Timing, error)
+	// Token returns what an index of the vocabulary stands for, "" for none.
+	Token(index uint32) string
 }
 
 // PairScorer judges query and passage together.
@@ -111,7 +113,8 @@ func (s *Service) fitsSparse(schema index.Schema) error {
 
 // Degradation says what an answer had to do without, and why.
 type Degradation struct {
-	// Stage is the branch ("dense", "sparse", "lexical"), "rerank" or "min_score".
+	// Stage is the branch ("dense", "sparse", "lexical"), "rerank", "min_score" or
+	// "explain".
 	Stage   string     `json:"stage"`
 	Code    braid.Code `json:"code"`
 	Message string     `json:"message"`

@@ -74,6 +74,7 @@ func (s *session) ask(ctx context.Context, q query, req search.Request) error {
 	if len(answer.Hits) == 0 {
 		s.line("  nothing found")
 	}
+	s.understood(answer)
 	s.costs(answer)
 	s.line("")
 	return nil
@@ -88,6 +89,7 @@ func (p *printer) hits(hits []search.Hit, q query, n int) {
 		}
 		p.line("  %2d %s %-14s %s", h.Rank, mark(h.ID, q), h.ID, clip(title, 72))
 		p.line("       %s", journey(h))
+		p.explanation(h)
 	}
 }
 

@@ -32,7 +32,7 @@ type searchFlags struct {
 	filter                      string
 	variants                    []string
 	hypothetical                string
-	asJSON, compare             bool
+	asJSON, compare, explain    bool
 }
 
 func newSearchCommand() *cobra.Command {
@@ -50,6 +50,7 @@ fusion put it, what the cross-encoder said, and what each stage cost.
 "hypothetical" as the flags have them.`,
 		Example: `  braid search "how do I prime the pump"
   braid search --mode lexical ERR-104
+  braid search --explain --limit 3 "low pressure"
   braid search --filter '{"must": [{"field": "kind", "match": "error"}]}' "low pressure"
   braid search --fusion minmax --weights dense=2 --rerank=false "reset the pump"
   braid search --compare --queries demo/queries.jsonl --collection demo`,
@@ -115,6 +116,7 @@ func (f *searchFlags) register(flags *pflag.FlagSet) {
 	flags.Float64Var(&f.minScore, "min-score", 0, "drop hits that score less")
 	flags.StringVar(&f.queriesFile, "queries", "", "ask each query of this JSON lines file")
 	flags.BoolVar(&f.compare, "compare", false, "put the answers of all modes side by side")
+	flags.BoolVar(&f.explain, "explain", false, "show what the scores of each hit consist of")
 	flags.BoolVar(&f.asJSON, "json", false, "print answers as JSON, one a line")
 }
 
@@ -133,7 +135,7 @@ func (f *searchFlags) registerFusion(flags *pflag.FlagSet) {
 // request holds what was asked for; what was not is left to the service's
 // defaults.
 func (f *searchFlags) request(flags *pflag.FlagSet) (search.Request, error) {
-	req := search.Request{Mode: search.Mode(f.mode)}
+	req := search.Request{Mode: search.Mode(f.mode), Explain: f.explain}
 	for name, field := range map[string]struct {
 		value *int
 		to    **int

@@ -210,6 +210,10 @@ func TestRoutes(t *testing.T) {
 	if len(answer.Hits) == 0 || len(answer.Hits[0].Variants) == 0 || answer.VariantWeight == nil {
 		t.Errorf("answer with variants %+v", answer)
 	}
+	mustCall(t, "POST", c+"/search", `{"query":"what does ERR-104 mean","explain":true,"filter":{"must":[{}]}}`, &answer)
+	if e := answer.Hits[0].Explain; e == nil || len(e.Lexical.Terms) == 0 || len(e.Sparse.Tokens) == 0 || answer.Explain.Filter == nil {
+		t.Errorf("explained: %+v, %+v", e, answer.Explain)
+	}
 	mustCall(t, "DELETE", c+"/documents/x", "", nil)
 	if status, _ := call(t, "GET", c+"/documents/x", ""); status != http.StatusNotFound {
 		t.Errorf("deleted document: %d", status)

@@ -134,9 +134,9 @@ func TestFilteredHybridEqualsBruteForce(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			got := ask(t, s, search.Request{Query: query, Limit: everything, Rerank: ptr(false), Filter: f})
+			got := ask(t, s, search.Request{Query: query, Limit: everything, Rerank: ptr(false), Filter: f, Fusion: &search.Fusion{Method: fusion.MinMax}})
 			if !slices.EqualFunc(got.Hits, want, func(h search.Hit, w fusion.Result) bool { return h.ID == w.ID && h.Score == w.Score }) {
-				t.Errorf("%s, %q: found %v, want %v", text, query, ids(got.Hits), want)
+				t.Errorf("%s, %q: found %v, want %d others", text, query, ids(got.Hits), len(want))
 			}
 		}
 	}

@@ -40,9 +40,6 @@ func (s *Service) Search(ctx context.Context, name string, req Request) (*Respon
 		return nil, err
 	}
 	answer := &Response{Hits: []Hit{}, Mode: p.Mode, Candidates: map[braid.Branch]int{}, Routing: p.routing, ProfileVersion: version}
-	if p.fuses() {
-		answer.Fusion = p.Fusion.used(branches)
-	}
 	p.filter = s.filter(req.Filter)
 	if p.allowed, err = s.allow(ctx, c, p.filter, answer); err != nil {
 		return nil, err
@@ -54,6 +51,9 @@ func (s *Service) Search(ctx context.Context, name string, req Request) (*Respon
 	}
 	answer.VariantWeight = p.variantWeight()
 	p.expansion = expansionOf(found)
+	if p.weigh(found); p.fuses() {
+		answer.Fusion = p.Fusion.used(branches)
+	}
 
 	hits, err := fuse(p, found, &answer.Timings)
 	if err != nil {

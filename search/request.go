@@ -157,6 +157,7 @@ type plan struct {
 	rerank                   bool
 	rerankWeight             float64
 	routing                  *Routing           // nil: the query was not looked at
+	byAgreement              bool               // the weights wait for what the branches find
 	filter                   braid.Filter       // of the caller and the request
 	allowed                  index.Set          // what passes it; nil for all documents
 	expansion                braid.SparseVector // of the query; empty if no sparse branch made one
@@ -246,7 +247,7 @@ func (p *plan) route() {
 		}
 		d := r.defaults()
 		if p.Fusion == nil {
-			p.Fusion = d.fusion()
+			p.Fusion, p.byAgreement = d.fusion(), d.byAgreement
 		}
 		p.rerankWeight = d.rerankWeight
 	} else if p.fuses() && p.Fusion == nil {

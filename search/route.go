@@ -30,11 +30,15 @@ type Routing struct {
 	Kind Kind `json:"kind"`
 	// Identifiers are the words of the query that are names, as written.
 	Identifiers []string `json:"identifiers,omitempty"`
+	// Agreement is by how much the votes of branches were made to count less;
+	// absent where the weights do not depend on it.
+	Agreement Agreement `json:"agreement,omitempty"`
 }
 
 // defaults are what a kind of query gets where nothing else is asked for.
 type defaults struct {
 	weights      Weights
+	byAgreement  bool // weights are multiplied by the branches' agreement with dense
 	rerankWeight float64
 }
 
@@ -46,19 +50,21 @@ func weights(dense, sparse, lexical float64) Weights {
 // (docs/decisions/defaults.md).
 //
 // Dense and SPLADE vectors tell one identifier from the next badly, and BM25 does
-// it well. SPLADE and the cross-encoder were trained on questions, whose words
-// are seldom those of the answer; the cross-encoder is trusted less with what is
-// no question. A question that holds an identifier needs its lexical evidence.
+// it well. Otherwise dense is the best branch in most collections. SPLADE and the
+// cross-encoder were trained on questions of one kind: whether SPLADE is as good
+// as dense on this one shows in how many of their first hits are the same, and
+// the cross-encoder is trusted less with what is no question. A question that
+// holds an identifier needs its lexical evidence.
 func (r Routing) defaults() defaults {
 	switch {
 	case r.Kind == KindIdentifier:
-		return defaults{weights(0.2, 0.2, 1), 0.2}
+		return defaults{weights: weights(0.2, 0.2, 1), rerankWeight: 0.2}
 	case r.Kind == KindQuestion && r.Identifiers == nil:
-		return defaults{weights(1, 1.2, 0.2), 0.7}
+		return defaults{weights: weights(1, 1.6, 0.4), byAgreement: true, rerankWeight: 0.7}
 	case r.Kind == KindQuestion:
-		return defaults{weights(1, 1, 1), 0.5}
+		return defaults{weights: weights(1, 1, 1), rerankWeight: 0.5}
 	}
-	return defaults{weights(1, 1, 1), 0.3}
+	return defaults{weights: weights(1, 0.5, 0.7), rerankWeight: 0.3}
 }
 
 // fusion is how rankings are merged by default.

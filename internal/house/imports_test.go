@@ -52,6 +52,9 @@ var libraries = map[string]string{
 	"github.com/yalue/onnxruntime_go":     "inference",
 	"github.com/daulet/tokenizers":        "inference",
 	"github.com/RoaringBitmap/roaring":    "index/filter",
+	"github.com/yuin/goldmark":            "search/split",
+	"golang.org/x/net/html":               "search/split",
+	"github.com/rivo/uniseg":              "search/split",
 }
 
 // testOnly are libraries that stay out of the binary.

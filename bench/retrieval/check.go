@@ -6,6 +6,7 @@ import (
 	"runtime"
 	"sync"
 
+	"github.com/braid-search/braid/bench/corpus"
 	"github.com/braid-search/braid/index/lexical"
 	"github.com/braid-search/braid/index/topk"
 )
@@ -22,8 +23,8 @@ const (
 // a filter.
 func (b *bench) checkSparse(searchers []searcher, n int) error {
 	vocabulary := uint32(0)
-	for _, s := range b.mixer.sets {
-		for _, v := range append(s.vectors, s.queries...) {
+	for _, s := range b.mixer.Sets {
+		for _, v := range append(s.Vectors, s.Queries...) {
 			if last := len(v.Indices) - 1; last >= 0 {
 				vocabulary = max(vocabulary, v.Indices[last]+1)
 			}
@@ -36,7 +37,7 @@ func (b *bench) checkSparse(searchers []searcher, n int) error {
 		wg.Go(func() {
 			slots <- struct{}{}
 			defer func() { <-slots }()
-			faults[i] = b.checkSparseQueries(s, b.mixer.sets[i], n, vocabulary)
+			faults[i] = b.checkSparseQueries(s, b.mixer.Sets[i], n, vocabulary)
 		})
 	}
 	wg.Wait()
@@ -48,20 +49,20 @@ func (b *bench) checkSparse(searchers []searcher, n int) error {
 	return nil
 }
 
-func (b *bench) checkSparseQueries(s searcher, of *set, n int, vocabulary uint32) error {
+func (b *bench) checkSparseQueries(s searcher, of *corpus.Set, n int, vocabulary uint32) error {
 	half := subset(n, 0.5)
 	weights := make([][]float64, checked) // of each query, by index
 	var all, allowed []*topk.Collector
 	for q := range checked {
 		weights[q] = make([]float64, vocabulary)
-		for i, index := range of.queries[q].Indices {
-			weights[q][index] = float64(of.queries[q].Values[i])
+		for i, index := range of.Queries[q].Indices {
+			weights[q][index] = float64(of.Queries[q].Values[i])
 		}
 		all = append(all, topk.NewCollector(topk.Scan{K: best}))
 		allowed = append(allowed, topk.NewCollector(topk.Scan{K: best, Allowed: half}))
 	}
 	for passage := range n {
-		v := b.mixer.vector(passage)
+		v := b.mixer.Vector(passage)
 		for q := range checked {
 			var sum float64
 			for i, index := range v.Indices {
@@ -106,7 +107,7 @@ func (b *bench) checkLexical(searchers []searcher, n int) error {
 	var total float64
 	for i := range passages {
 		p := passage{counts: map[string]float64{}}
-		for _, t := range analyzer.Terms(b.mixer.text(i)) {
+		for _, t := range analyzer.Terms(b.mixer.Text(i)) {
 			p.counts[t.Text]++
 			if t.Kind == lexical.Word || t.Kind == lexical.Whole {
 				p.length++
@@ -124,7 +125,7 @@ func (b *bench) checkLexical(searchers []searcher, n int) error {
 			want := topk.NewCollector(topk.Scan{K: best})
 			for ord, p := range passages {
 				var sum float64
-				for _, t := range analyzer.QueryTerms(b.mixer.sets[i].data.Queries[q].Text) {
+				for _, t := range analyzer.QueryTerms(b.mixer.Sets[i].Data.Queries[q].Text) {
 					if tf := p.counts[t.Text]; tf > 0 {
 						idf := math.Log1p((float64(n) - holders[t.Text] + 0.5) / (holders[t.Text] + 0.5))
 						sum += t.Weight * idf * tf / (tf + lexical.DefaultK1*(1-lexical.DefaultB+lexical.DefaultB*p.length/average))

@@ -16,13 +16,13 @@ import (
 	"syscall"
 
 	"github.com/braid-search/braid"
-	"github.com/braid-search/braid/inference"
+	"github.com/braid-search/braid/bench/corpus"
+	"github.com/braid-search/braid/bench/report"
 )
 
 const (
 	partSparse  = "sparse"
 	partLexical = "lexical"
-	sparseModel = "splade-tiny"
 )
 
 // collections hold the passages and queries.
@@ -47,7 +47,7 @@ type bench struct {
 	parts  []string
 	sizes  []int // numbers of passages
 	rounds int
-	mixer  *mixer
+	mixer  *corpus.Mixer
 	stderr io.Writer
 }
 
@@ -100,45 +100,34 @@ func run(ctx context.Context, args []string, stderr io.Writer) error {
 	if prepare {
 		return nil
 	}
-	report, err := readReport(*out)
-	if err != nil {
+	var r results
+	if err := report.Read(*out, &r); err != nil {
 		return err
 	}
 	for _, n := range b.sizes {
 		for _, part := range b.parts {
-			if err := b.measure(ctx, part, n, report); err != nil {
+			if err := b.measure(ctx, part, n, &r); err != nil {
 				return err
 			}
 		}
 	}
-	return report.write(ctx, b, *out)
+	return r.write(ctx, b, *out)
 }
 
 // read reads the collections.
-func (b *bench) read(ctx context.Context) error {
-	library, err := inference.FindLibrary(filepath.Join(b.root, ".local", "lib"))
-	if err != nil {
-		return err
-	}
-	e := encoder{library: library, models: filepath.Join(b.root, ".local", "models"), model: sparseModel, folder: b.scratch(), log: b.log}
-	var sets []*set
-	for _, name := range collections {
-		s, err := e.read(ctx, filepath.Join(b.data, name))
-		if err != nil {
-			return err
-		}
-		sets = append(sets, s)
-	}
-	b.mixer = newMixer(sets)
-	return nil
+func (b *bench) read(ctx context.Context) (err error) {
+	b.mixer, err = b.folders().Mixer(ctx, collections)
+	return err
 }
 
-func (b *bench) scratch() string { return filepath.Join(b.root, ".local", "bench", "retrieval") }
+func (b *bench) folders() corpus.Folder { return corpus.Folder{Root: b.root, Data: b.data, Log: b.log} }
+
+func (b *bench) scratch() string { return b.folders().Scratch("retrieval") }
 
 func (b *bench) log(format string, args ...any) { fmt.Fprintf(b.stderr, format+"\n", args...) }
 
 // measure measures one part at one size, on one core.
-func (b *bench) measure(ctx context.Context, part string, n int, r *report) error {
+func (b *bench) measure(ctx context.Context, part string, n int, r *results) error {
 	b.log("%d passages: %s", n, part)
 	r.Index = slices.DeleteFunc(r.Index, func(i indexRow) bool { return i.Part == part && i.Passages == n })
 	r.Searches = slices.DeleteFunc(r.Searches, func(s searchRow) bool { return s.Part == part && s.Passages == n })

@@ -11,12 +11,16 @@ import (
 	"time"
 
 	"github.com/braid-search/braid"
+	"github.com/braid-search/braid/bench/report"
 	"github.com/braid-search/braid/index/docset"
 	"github.com/braid-search/braid/index/lexical"
 	"github.com/braid-search/braid/index/snapshot"
 	"github.com/braid-search/braid/index/sparse"
 	"github.com/braid-search/braid/index/topk"
 )
+
+// seed is that of the filters.
+const seed = 20
 
 // best is how many passages every search asks for.
 const best = 100
@@ -31,7 +35,7 @@ type searcher struct {
 	search  func(query int, scan topk.Scan) ([]topk.Match, error)
 }
 
-func (b *bench) measureSparse(ctx context.Context, n int, r *report) error {
+func (b *bench) measureSparse(ctx context.Context, n int, r *results) error {
 	p, row, err := loaded(b, partSparse, n, sparse.Load)
 	if err != nil {
 		return err
@@ -39,9 +43,9 @@ func (b *bench) measureSparse(ctx context.Context, n int, r *report) error {
 	row.MemoryBytes = p.MemoryBytes()
 	r.Index = append(r.Index, row)
 	var searchers []searcher
-	for _, s := range b.mixer.sets {
-		searchers = append(searchers, searcher{s.name, len(s.queries), func(query int, scan topk.Scan) ([]topk.Match, error) {
-			return p.Search(ctx, s.queries[query], scan)
+	for _, s := range b.mixer.Sets {
+		searchers = append(searchers, searcher{s.Name, len(s.Queries), func(query int, scan topk.Scan) ([]topk.Match, error) {
+			return p.Search(ctx, s.Queries[query], scan)
 		}})
 	}
 	if err := b.checkSparse(searchers, n); err != nil {
@@ -51,7 +55,7 @@ func (b *bench) measureSparse(ctx context.Context, n int, r *report) error {
 	return b.filtered(partSparse, searchers, n, r)
 }
 
-func (b *bench) measureLexical(ctx context.Context, n int, r *report) error {
+func (b *bench) measureLexical(ctx context.Context, n int, r *results) error {
 	x, row, err := loaded(b, partLexical, n, func(s *snapshot.Reader, end uint64) (*lexical.Index, error) {
 		return lexical.Load(s, end, lexical.Options{})
 	})
@@ -61,9 +65,9 @@ func (b *bench) measureLexical(ctx context.Context, n int, r *report) error {
 	row.MemoryBytes = x.MemoryBytes()
 	r.Index = append(r.Index, row)
 	var searchers []searcher
-	for _, s := range b.mixer.sets {
-		searchers = append(searchers, searcher{s.name, len(s.data.Queries), func(query int, scan topk.Scan) ([]topk.Match, error) {
-			return x.Search(ctx, s.data.Queries[query].Text, scan)
+	for _, s := range b.mixer.Sets {
+		searchers = append(searchers, searcher{s.Name, len(s.Data.Queries), func(query int, scan topk.Scan) ([]topk.Match, error) {
+			return x.Search(ctx, s.Data.Queries[query].Text, scan)
 		}})
 	}
 	if err := b.checkLexical(searchers, n); err != nil {
@@ -114,7 +118,7 @@ func heap() int64 {
 }
 
 // filtered measures searches under each filter.
-func (b *bench) filtered(part string, searchers []searcher, n int, r *report) error {
+func (b *bench) filtered(part string, searchers []searcher, n int, r *results) error {
 	for _, share := range shares {
 		scan := topk.Scan{K: best, Allowed: subset(n, share)}
 		rounds := make([][][]float64, len(searchers)) // by searcher and round
@@ -170,7 +174,7 @@ func subset(n int, share float64) *docset.Set {
 
 // beside measures a peer and braid in turn, on analysed queries whose terms weigh
 // the same.
-func (b *bench) beside(ctx context.Context, name string, x *lexical.Index, n int, r *report) (err error) {
+func (b *bench) beside(ctx context.Context, name string, x *lexical.Index, n int, r *results) (err error) {
 	peer, err := b.start(ctx, name, n)
 	if err != nil {
 		return err
@@ -181,10 +185,10 @@ func (b *bench) beside(ctx context.Context, name string, x *lexical.Index, n int
 		}
 	}()
 	analyzer := lexical.NewAnalyzer()
-	for _, s := range b.mixer.sets {
+	for _, s := range b.mixer.Sets {
 		j := job{K: best}
 		var queries [][]lexical.QueryTerm
-		for _, q := range s.data.Queries {
+		for _, q := range s.Data.Queries {
 			query, terms := analyzer.QueryTerms(q.Text), []string{}
 			for i := range query {
 				query[i].Weight = 1
@@ -192,10 +196,10 @@ func (b *bench) beside(ctx context.Context, name string, x *lexical.Index, n int
 			}
 			queries, j.Queries = append(queries, query), append(j.Queries, terms)
 		}
-		braid := searcher{s.name, len(queries), func(query int, scan topk.Scan) ([]topk.Match, error) {
+		braid := searcher{s.Name, len(queries), func(query int, scan topk.Scan) ([]topk.Match, error) {
 			return x.SearchTerms(ctx, queries[query], scan)
 		}}
-		row := peerRow{Passages: n, Peer: name, Queries: s.name}
+		row := peerRow{Passages: n, Peer: name, Queries: s.Name}
 		var ours, theirs [][]float64
 		for round := range b.rounds + 1 {
 			seconds, results, err := braid.time(topk.Scan{K: best})
@@ -240,39 +244,16 @@ func shared(ours [][]topk.Match, theirs [][]int) float64 {
 	return total / queries
 }
 
-// figure is a number measured in several rounds.
-type figure struct {
-	Median float64 `json:"median"`
-	Min    float64 `json:"min"`
-	Max    float64 `json:"max"`
-}
-
-func newFigure(rounds []float64) figure {
-	return figure{quantile(rounds, 0.5), slices.Min(rounds), slices.Max(rounds)}
-}
-
 // milli is the q-th quantile of each round in milliseconds.
-func milli(rounds [][]float64, q float64) figure {
-	var values []float64
-	for _, seconds := range rounds {
-		values = append(values, 1000*quantile(seconds, q))
-	}
-	return newFigure(values)
-}
+func milli(rounds [][]float64, q float64) report.Figure { return report.Quantiles(rounds, q, 1000) }
 
 // ratio is that of the q-th quantiles, round by round.
-func ratio(a, b [][]float64, q float64) figure {
+func ratio(a, b [][]float64, q float64) report.Figure {
 	var values []float64
 	for i := range a {
-		values = append(values, quantile(a[i], q)/quantile(b[i], q))
+		values = append(values, report.Quantile(a[i], q)/report.Quantile(b[i], q))
 	}
-	return newFigure(values)
-}
-
-// quantile is the smallest value that a share q of values is not above.
-func quantile(values []float64, q float64) float64 {
-	sorted := slices.Sorted(slices.Values(values))
-	return sorted[max(0, int(math.Ceil(q*float64(len(sorted))))-1)]
+	return report.NewFigure(values)
 }
 
 // differ says where two rankings do, if scores differ by more than tolerance.

@@ -84,7 +84,7 @@ func (b *bench) prepareSparse(n int) (built, error) {
 	var a adding
 	entries := 0
 	for i := range n {
-		v := b.mixer.vector(i)
+		v := b.mixer.Vector(i)
 		entries += len(v.Indices)
 		a.time(func() { p.Add(uint32(i), v) })
 	}
@@ -107,7 +107,7 @@ func (b *bench) prepareLexical(n int) (built, error) {
 	analyzer := lexical.NewAnalyzer()
 	var a adding
 	for i, p := range ordered(n, func(i int) analysed {
-		text := b.mixer.text(i)
+		text := b.mixer.Text(i)
 		return analysed{x.Analyze(text), analyzer.Terms(text)}
 	}) {
 		a.time(func() { x.AddAnalysis(uint32(i), p.words) })

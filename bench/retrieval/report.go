@@ -3,32 +3,24 @@ package main
 import (
 	"cmp"
 	"context"
-	"encoding/json"
-	"errors"
 	"fmt"
-	"io/fs"
-	"os"
-	"os/exec"
-	"runtime"
 	"slices"
 	"strings"
-	"time"
+
+	"github.com/braid-search/braid/bench/corpus"
+	"github.com/braid-search/braid/bench/report"
 )
 
-// report is what was measured, in one run or several.
-type report struct {
-	Taken     time.Time   `json:"taken"` // the last run's end
-	Commit    string      `json:"commit"`
-	Go        string      `json:"go"`
-	Processor string      `json:"processor"`
-	Cores     int         `json:"cores"`
-	Recipe    string      `json:"recipe"`
-	Rounds    int         `json:"rounds"`
-	Sets      []setRow    `json:"sets"`
-	Index     []indexRow  `json:"index"`
-	Searches  []searchRow `json:"searches"`
-	Peers     []peerRow   `json:"peers"`
-	NotRun    []string    `json:"not_run,omitempty"`
+// results are what was measured, in one run or several.
+type results struct {
+	report.Circumstances
+	Recipe   string      `json:"recipe"`
+	Rounds   int         `json:"rounds"`
+	Sets     []setRow    `json:"sets"`
+	Index    []indexRow  `json:"index"`
+	Searches []searchRow `json:"searches"`
+	Peers    []peerRow   `json:"peers"`
+	NotRun   []string    `json:"not_run,omitempty"`
 }
 
 // setRow is a collection.
@@ -52,90 +44,50 @@ type indexRow struct {
 
 // searchRow is the time of searches.
 type searchRow struct {
-	Part     string  `json:"part"`
-	Passages int     `json:"passages"`
-	Queries  string  `json:"queries"`
-	Filter   float64 `json:"filter"` // share of passages allowed
-	P50      figure  `json:"p50_ms"`
-	P95      figure  `json:"p95_ms"`
+	Part     string        `json:"part"`
+	Passages int           `json:"passages"`
+	Queries  string        `json:"queries"`
+	Filter   float64       `json:"filter"` // share of passages allowed
+	P50      report.Figure `json:"p50_ms"`
+	P95      report.Figure `json:"p95_ms"`
 }
 
 // peerRow is a peer beside braid; a ratio above 1 means that braid is faster.
 type peerRow struct {
-	Passages  int     `json:"passages"`
-	Peer      string  `json:"peer"`
-	Queries   string  `json:"queries"`
-	OursP50   figure  `json:"ours_p50_ms"`
-	TheirsP50 figure  `json:"theirs_p50_ms"`
-	OursP95   figure  `json:"ours_p95_ms"`
-	TheirsP95 figure  `json:"theirs_p95_ms"`
-	Ratio50   figure  `json:"ratio_p50"`
-	Ratio95   figure  `json:"ratio_p95"`
-	Shared    float64 `json:"shared"` // of our first 100, among theirs
-}
-
-func readReport(out string) (*report, error) {
-	var r report
-	data, err := os.ReadFile(out + ".json")
-	switch {
-	case errors.Is(err, fs.ErrNotExist):
-		return &r, nil
-	case err != nil:
-		return nil, err
-	}
-	if err := json.Unmarshal(data, &r); err != nil {
-		return nil, fmt.Errorf("read %s.json: %w", out, err)
-	}
-	return &r, nil
+	Passages  int           `json:"passages"`
+	Peer      string        `json:"peer"`
+	Queries   string        `json:"queries"`
+	OursP50   report.Figure `json:"ours_p50_ms"`
+	TheirsP50 report.Figure `json:"theirs_p50_ms"`
+	OursP95   report.Figure `json:"ours_p95_ms"`
+	TheirsP95 report.Figure `json:"theirs_p95_ms"`
+	Ratio50   report.Figure `json:"ratio_p50"`
+	Ratio95   report.Figure `json:"ratio_p95"`
+	Shared    float64       `json:"shared"` // of our first 100, among theirs
 }
 
 // write fills in the circumstances and writes both forms.
-func (r *report) write(ctx context.Context, b *bench, out string) error {
-	r.Taken, r.Go, r.Cores, r.Recipe, r.Rounds = time.Now().UTC(), runtime.Version(), runtime.NumCPU(), recipe, b.rounds
-	r.Commit = "unknown"
-	if name, err := exec.CommandContext(ctx, "git", "-C", b.root, "describe", "--always", "--dirty", "--abbrev=12").Output(); err == nil {
-		r.Commit = strings.TrimSpace(string(name))
-	}
-	r.Processor = processor()
+func (r *results) write(ctx context.Context, b *bench, out string) error {
+	r.Circumstances, r.Recipe, r.Rounds = report.Now(ctx, b.root), corpus.Recipe, b.rounds
 	r.Sets = nil
-	for _, s := range b.mixer.sets {
-		row := setRow{Name: s.name, Passages: len(s.passages), Queries: len(s.queries)}
-		for _, v := range s.vectors {
-			row.VectorLength += float64(len(v.Indices)) / float64(len(s.vectors))
+	for _, s := range b.mixer.Sets {
+		row := setRow{Name: s.Name, Passages: len(s.Passages), Queries: len(s.Queries)}
+		for _, v := range s.Vectors {
+			row.VectorLength += float64(len(v.Indices)) / float64(len(s.Vectors))
 		}
 		var lengths []float64
-		for _, q := range s.queries {
+		for _, q := range s.Queries {
 			lengths = append(lengths, float64(len(q.Indices)))
 		}
-		row.QueryLength = int(quantile(lengths, 0.5))
+		row.QueryLength = int(report.Quantile(lengths, 0.5))
 		r.Sets = append(r.Sets, row)
 	}
 	r.sort()
-	data, err := json.MarshalIndent(r, "", " ")
-	if err != nil {
-		return err
-	}
-	if err := os.WriteFile(out+".json", append(data, '\n'), 0o644); err != nil {
-		return err
-	}
-	return os.WriteFile(out+".md", []byte(r.markdown()), 0o644)
-}
-
-func processor() string {
-	info, err := os.ReadFile("/proc/cpuinfo")
-	if err != nil {
-		return "unknown"
-	}
-	for line := range strings.Lines(string(info)) {
-		if name, value, _ := strings.Cut(line, ":"); strings.TrimSpace(name) == "model name" {
-			return strings.TrimSpace(value)
-		}
-	}
-	return "unknown"
+	return report.Write(out, r, r.markdown())
 }
 
 // sort orders rows that were measured at different times.
-func (r *report) sort() {
+func (r *results) sort() {
 	part := func(name string) int { return slices.Index([]string{partSparse, partLexical}, name) }
 	queries := func(name string) int { return slices.Index(collections, name) }
 	slices.SortStableFunc(r.Index, func(a, b indexRow) int {
@@ -149,14 +101,10 @@ func (r *report) sort() {
 	})
 }
 
-func (r *report) markdown() string {
-	var d strings.Builder
-	line := func(format string, args ...any) { fmt.Fprintf(&d, format+"\n", args...) }
-	table := func(title string, columns ...string) {
-		line("\n## %s\n\n| %s |\n|%s", title, strings.Join(columns, " | "), strings.Repeat(" --- |", len(columns)))
-	}
-	line("# Sparse and lexical retrieval, %s\n", r.Taken.Format("2006-01-02 15:04 MST"))
-	line("- commit %s, %s, %s, %d cores, of which a measurement uses one", r.Commit, r.Go, r.Processor, r.Cores)
+func (r *results) markdown() string {
+	d := report.NewDocument("Sparse and lexical retrieval", r.Circumstances)
+	line, table := d.Line, d.Table
+	line("- a measurement uses one core")
 	line("- the best %d of each query; medians of %d rounds over all queries of a collection (lowest–highest)", best, r.Rounds)
 	line("- %s", r.Recipe)
 	line("- rankings compared with brute force: %d queries of each collection, sparse at every size, bit for bit and with a filter, lexical up to %d passages", checked, mostChecked)
@@ -190,7 +138,7 @@ func (r *report) markdown() string {
 }
 
 // searches writes one row for all filters of a size.
-func (r *report) searches(line func(string, ...any), table func(string, ...string), part string) {
+func (r *results) searches(line func(string, ...any), table func(string, ...string), part string) {
 	columns := []string{"queries", "passages", "p50", "p95"}
 	for _, share := range shares[1:] {
 		columns = append(columns, fmt.Sprintf("p50, %g %% allowed", 100*share))
@@ -216,5 +164,3 @@ func (r *report) searches(line func(string, ...any), table func(string, ...strin
 	}
 	flush()
 }
-
-func (f figure) String() string { return fmt.Sprintf("%.3g (%.3g–%.3g)", f.Median, f.Min, f.Max) }

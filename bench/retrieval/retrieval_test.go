@@ -4,73 +4,14 @@ import (
 	"bytes"
 	"context"
 	"encoding/binary"
-	"math/rand/v2"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 
-	"github.com/braid-search/braid"
+	"github.com/braid-search/braid/bench/report"
 	"github.com/braid-search/braid/index/topk"
 )
-
-func TestMixTakesHalfOfEach(t *testing.T) {
-	random := rand.New(rand.NewPCG(1, 2))
-	var a, b braid.SparseVector
-	for i := range uint32(3000) {
-		if i%3 != 1 {
-			a.Indices, a.Values = append(a.Indices, i), append(a.Values, 1)
-		}
-		if i%3 != 0 {
-			b.Indices, b.Values = append(b.Indices, i), append(b.Values, 2)
-		}
-	}
-	v := mix(random, a, b)
-	if err := v.Validate(); err != nil {
-		t.Fatal(err)
-	}
-	var counts [3][3]int // by kind of index and value
-	for i, index := range v.Indices {
-		counts[index%3][int(v.Values[i])]++
-	}
-	for kind, want := range [3][3]int{{0, 500, 0}, {0, 0, 500}, {0, 500, 500}} {
-		for value := range want {
-			if got := counts[kind][value]; got < want[value]*9/10 || got > want[value]*11/10 {
-				t.Errorf("indices of kind %d have value %d %d times, want about %d", kind, value, got, want[value])
-			}
-		}
-	}
-}
-
-func TestMixerRepeatsItself(t *testing.T) {
-	one := braid.SparseVector{Indices: []uint32{1, 5}, Values: []float32{1, 2}}
-	sets := []*set{
-		{name: "a", passages: []string{"First. Second one.", "Third! Fourth"}, vectors: []braid.SparseVector{one, {}}},
-		{name: "b", passages: []string{"Fifth?"}, vectors: []braid.SparseVector{one}},
-	}
-	m, again := newMixer(sets), newMixer(sets)
-	var real []string
-	for i := range 50 {
-		if m.text(i) != again.text(i) || !slices.Equal(m.vector(i).Indices, again.vector(i).Indices) {
-			t.Fatalf("passage %d differs", i)
-		}
-		if i < 3 {
-			real = append(real, m.text(i))
-		}
-	}
-	slices.Sort(real)
-	if want := []string{"Fifth?", "First. Second one.", "Third! Fourth"}; !slices.Equal(real, want) {
-		t.Errorf("the first are %q, want %q", real, want)
-	}
-}
-
-func TestSentences(t *testing.T) {
-	got := sentences("One is 1.5. Two?  Three\nfour! ")
-	if want := []string{"One is 1.5.", "Two?", "Three", "four!"}; !slices.Equal(got, want) {
-		t.Errorf("%q, want %q", got, want)
-	}
-}
 
 func TestOrdered(t *testing.T) {
 	for _, n := range []int{0, 1, 4096, 10_000} {
@@ -90,11 +31,11 @@ func TestOrdered(t *testing.T) {
 func TestQuantile(t *testing.T) {
 	values := []float64{4, 1, 3, 2}
 	for q, want := range map[float64]float64{0: 1, 0.5: 2, 0.51: 3, 0.95: 4, 1: 4} {
-		if got := quantile(values, q); got != want {
+		if got := report.Quantile(values, q); got != want {
 			t.Errorf("quantile %v is %v, want %v", q, got, want)
 		}
 	}
-	if got := ratio([][]float64{{2}, {6}, {4}}, [][]float64{{1}, {2}, {4}}, 0.5); got != (figure{2, 1, 3}) {
+	if got := ratio([][]float64{{2}, {6}, {4}}, [][]float64{{1}, {2}, {4}}, 0.5); got != (report.Figure{Median: 2, Min: 1, Max: 3}) {
 		t.Errorf("ratio %v", got)
 	}
 }
@@ -142,9 +83,9 @@ func TestUsage(t *testing.T) {
 }
 
 func TestReportIsMadeOfBothRuns(t *testing.T) {
-	r := report{
+	r := results{
 		Index:    []indexRow{{Part: partLexical, Passages: 10, built: built{Entries: 30}, MemoryBytes: 300}},
-		Searches: []searchRow{{Part: partSparse, Passages: 1000, Queries: "scifact", Filter: 0.5}, {Part: partSparse, Passages: 1000, Queries: "scifact", Filter: 1, P50: figure{1.5, 1, 2}}},
+		Searches: []searchRow{{Part: partSparse, Passages: 1000, Queries: "scifact", Filter: 0.5}, {Part: partSparse, Passages: 1000, Queries: "scifact", Filter: 1, P50: report.Figure{Median: 1.5, Min: 1, Max: 2}}},
 		Peers:    []peerRow{{Passages: 10, Peer: "tantivy", Queries: "nq-utd", Shared: 0.5}},
 	}
 	r.sort()

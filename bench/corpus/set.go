@@ -1,4 +1,4 @@
-package main
+package corpus
 
 import (
 	"context"
@@ -15,14 +15,14 @@ import (
 	"github.com/braid-search/braid/internal/modelset"
 )
 
-// set is a test collection with the vectors of its texts.
-type set struct {
-	name     string
-	ids      []string
-	passages []string             // what the models and the analyser read of a document
-	vectors  []braid.SparseVector // of passages
-	data     *eval.Dataset
-	queries  []braid.SparseVector // of data.Queries
+// Set is a test collection with the vectors of its texts.
+type Set struct {
+	Name     string
+	IDs      []string
+	Passages []string             // what the models and the analyser read of a document
+	Vectors  []braid.SparseVector // of passages
+	Data     *eval.Dataset
+	Queries  []braid.SparseVector // of Data.Queries
 }
 
 // encoder makes vectors and keeps them in folder.
@@ -38,34 +38,34 @@ type encoder struct {
 const vectorsKind = "bench-vectors"
 
 // read reads the collection in dir and makes the vectors that are not kept.
-func (e encoder) read(ctx context.Context, dir string) (*set, error) {
+func (e encoder) read(ctx context.Context, dir string) (*Set, error) {
 	data, err := eval.Open(dir, eval.DefaultQrels)
 	if err != nil {
 		return nil, err
 	}
-	s := &set{name: data.Name, data: data}
+	s := &Set{Name: data.Name, Data: data}
 	for doc, err := range data.Corpus() {
 		if err != nil {
 			return nil, err
 		}
-		s.ids = append(s.ids, doc.ID)
-		s.passages = append(s.passages, doc.Passage())
+		s.IDs = append(s.IDs, doc.ID)
+		s.Passages = append(s.Passages, doc.Passage())
 	}
-	path := filepath.Join(e.folder, s.name+".vectors")
+	path := filepath.Join(e.folder, s.Name+".vectors")
 	err = s.load(path)
 	if errors.Is(err, fs.ErrNotExist) {
-		e.log("vectors of %s are made once: %d passages", s.name, len(s.passages))
+		e.log("vectors of %s are made once: %d passages", s.Name, len(s.Passages))
 		if err = e.encode(ctx, s); err == nil {
 			err = s.save(path)
 		}
 	}
 	if err != nil {
-		return nil, fmt.Errorf("vectors of %s: %w", s.name, err)
+		return nil, fmt.Errorf("vectors of %s: %w", s.Name, err)
 	}
 	return s, nil
 }
 
-func (e encoder) encode(ctx context.Context, s *set) (err error) {
+func (e encoder) encode(ctx context.Context, s *Set) (err error) {
 	runtime, err := inference.Open(inference.Options{Library: e.library})
 	if err != nil {
 		return err
@@ -89,18 +89,18 @@ func (e encoder) encode(ctx context.Context, s *set) (err error) {
 		}
 		return vectors, nil
 	}
-	if s.vectors, err = expand(s.passages, inference.RolePassage); err != nil {
+	if s.Vectors, err = expand(s.Passages, inference.RolePassage); err != nil {
 		return err
 	}
-	texts := make([]string, len(s.data.Queries))
-	for i, q := range s.data.Queries {
+	texts := make([]string, len(s.Data.Queries))
+	for i, q := range s.Data.Queries {
 		texts[i] = q.Text
 	}
-	s.queries, err = expand(texts, inference.RoleQuery)
+	s.Queries, err = expand(texts, inference.RoleQuery)
 	return err
 }
 
-func (s *set) save(path string) error {
+func (s *Set) save(path string) error {
 	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 		return err
 	}
@@ -110,7 +110,7 @@ func (s *set) save(path string) error {
 	}
 	defer os.Remove(file.Name())
 	w := snapshot.NewWriter(file, vectorsKind, 1)
-	for _, vectors := range [][]braid.SparseVector{s.vectors, s.queries} {
+	for _, vectors := range [][]braid.SparseVector{s.Vectors, s.Queries} {
 		var ends, indices []uint32
 		var values []float32
 		for _, v := range vectors {
@@ -127,7 +127,7 @@ func (s *set) save(path string) error {
 	return os.Rename(file.Name(), path)
 }
 
-func (s *set) load(path string) error {
+func (s *Set) load(path string) error {
 	file, err := os.Open(path)
 	if err != nil {
 		return err
@@ -138,8 +138,8 @@ func (s *set) load(path string) error {
 		return err
 	}
 	r := snapshot.NewReader(file, info.Size(), vectorsKind, 1)
-	s.vectors = readVectors(r, len(s.passages))
-	s.queries = readVectors(r, len(s.data.Queries))
+	s.Vectors = readVectors(r, len(s.Passages))
+	s.Queries = readVectors(r, len(s.Data.Queries))
 	return r.Close()
 }
 

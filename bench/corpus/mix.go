@@ -1,4 +1,4 @@
-package main
+package corpus
 
 import (
 	"math/rand/v2"
@@ -7,29 +7,31 @@ import (
 	"github.com/braid-search/braid"
 )
 
-// recipe is what mixer does, for the report.
-const recipe = "Passages up to the number of real ones are those. Each further one belongs to a collection, " +
+// Recipe is what Mixer does, for the report.
+const Recipe = "Passages up to the number of real ones are those. Each further one belongs to a collection, " +
 	"drawn by its size. Its text has as many words as a random real passage of the collection, or a sentence more, " +
 	"in whole sentences of random passages of it. Its vector is mixed of two random vectors of it: each entry of either is in with " +
 	"probability 1/2. So frequencies of terms and lengths are those of real passages, and so is what stands together in a sentence."
 
-// mixer yields passages: the real ones, then mixtures. It depends on nothing
+// Mixer yields passages: the real ones, then mixtures. It depends on nothing
 // but the collections.
-type mixer struct {
-	sets      []*set
+type Mixer struct {
+	Sets      []*Set
 	sentences [][]string // by set
 	real      int        // passages of all sets
 	order     []int      // of the real ones: shuffled, so that a part has some of each set
 }
 
+// seed is that of all that is drawn.
 const seed = 20
 
-func newMixer(sets []*set) *mixer {
-	m := &mixer{sets: sets}
+// NewMixer returns a mixer of sets, which it keeps.
+func NewMixer(sets []*Set) *Mixer {
+	m := &Mixer{Sets: sets}
 	for _, s := range sets {
-		m.real += len(s.passages)
+		m.real += len(s.Passages)
 		var all []string
-		for _, passage := range s.passages {
+		for _, passage := range s.Passages {
 			all = append(all, sentences(passage)...)
 		}
 		m.sentences = append(m.sentences, all)
@@ -56,15 +58,15 @@ func sentences(text string) []string {
 
 // place returns the set of passage i, and its number there or, for a mixture,
 // -1 and what it is drawn with.
-func (m *mixer) place(i int) (set, number int, random *rand.Rand) {
+func (m *Mixer) place(i int) (set, number int, random *rand.Rand) {
 	if i < m.real {
 		number = m.order[i]
 	} else {
 		random = rand.New(rand.NewPCG(seed, uint64(i)))
 		number = random.IntN(m.real)
 	}
-	for number >= len(m.sets[set].passages) {
-		number -= len(m.sets[set].passages)
+	for number >= len(m.Sets[set].Passages) {
+		number -= len(m.Sets[set].Passages)
 		set++
 	}
 	if random != nil {
@@ -73,15 +75,15 @@ func (m *mixer) place(i int) (set, number int, random *rand.Rand) {
 	return set, number, random
 }
 
-// text returns passage i.
-func (m *mixer) text(i int) string {
+// Text returns passage i.
+func (m *Mixer) Text(i int) string {
 	at, number, random := m.place(i)
-	s := m.sets[at]
+	s := m.Sets[at]
 	if random == nil {
-		return s.passages[number]
+		return s.Passages[number]
 	}
 	var text strings.Builder
-	length := len(strings.Fields(s.passages[random.IntN(len(s.passages))]))
+	length := len(strings.Fields(s.Passages[random.IntN(len(s.Passages))]))
 	for words := 0; words < length; {
 		sentence := m.sentences[at][random.IntN(len(m.sentences[at]))]
 		words += len(strings.Fields(sentence))
@@ -91,14 +93,14 @@ func (m *mixer) text(i int) string {
 	return text.String()
 }
 
-// vector returns the vector of passage i; it shares memory with the set's.
-func (m *mixer) vector(i int) braid.SparseVector {
+// Vector returns the vector of passage i; it shares memory with the set's.
+func (m *Mixer) Vector(i int) braid.SparseVector {
 	at, number, random := m.place(i)
-	s := m.sets[at]
+	s := m.Sets[at]
 	if random == nil {
-		return s.vectors[number]
+		return s.Vectors[number]
 	}
-	return mix(random, s.vectors[random.IntN(len(s.vectors))], s.vectors[random.IntN(len(s.vectors))])
+	return mix(random, s.Vectors[random.IntN(len(s.Vectors))], s.Vectors[random.IntN(len(s.Vectors))])
 }
 
 // mix takes each entry of a and of b with probability 1/2, and at an index of

@@ -1,4 +1,4 @@
-package main
+package corpus
 
 import (
 	"bufio"
@@ -20,16 +20,16 @@ import (
 )
 
 const (
-	model = "bge-small-en-v1.5"
-	dim   = 384
+	// Dim is the number of components of a dense vector.
+	Dim = 384
 	// embedBatch is how many texts are embedded between two writes.
 	embedBatch = 64
 	// fewestWords is what a sentence has at least to be a text of its own.
 	fewestWords = 6
 )
 
-// collections hold the texts, in this order.
-var collections = []string{"scifact", "cppdocs-errors", "rustsec-ids", "nq-utd"}
+// denseCollections hold the texts, in this order.
+var denseCollections = []string{"scifact", "cppdocs-errors", "rustsec-ids", "nq-utd"}
 
 // texts are what is embedded.
 type texts struct {
@@ -44,7 +44,7 @@ type texts struct {
 func readTexts(folder string) (*texts, error) {
 	var t texts
 	seen := map[string]bool{}
-	for _, name := range collections {
+	for _, name := range denseCollections {
 		dataset, err := eval.Open(filepath.Join(folder, name), "")
 		if err != nil {
 			return nil, err
@@ -65,22 +65,22 @@ func readTexts(folder string) (*texts, error) {
 		for _, q := range dataset.Queries {
 			t.queries = append(t.queries, q.Text)
 		}
-		if name == collections[0] {
+		if name == denseCollections[0] {
 			t.scifact, t.questions = len(t.passages), len(t.queries)
 		}
 	}
 	return &t, nil
 }
 
-// set is one list of texts and the file of its vectors.
-type set struct {
+// textSet is one list of texts and the file of its vectors.
+type textSet struct {
 	name  string
 	texts []string
 	role  inference.Role
 }
 
-func (t *texts) sets() []set {
-	return []set{
+func (t *texts) sets() []textSet {
+	return []textSet{
 		{"queries", t.queries, inference.RoleQuery},
 		{"passages", t.passages, inference.RolePassage},
 		{"sentences", t.sentences, inference.RolePassage},
@@ -88,37 +88,37 @@ func (t *texts) sets() []set {
 }
 
 // path names the file after what its vectors were made of.
-func (s set) path(root string) string {
+func (s textSet) path(folder string) string {
 	sum := fnv.New64a()
-	for _, text := range append([]string{model, string(rune(s.role))}, s.texts...) {
+	for _, text := range append([]string{denseModel, string(rune(s.role))}, s.texts...) {
 		_, _ = io.WriteString(sum, text)
 		_, _ = sum.Write([]byte{0})
 	}
-	return filepath.Join(root, ".local", "bench", "dense", fmt.Sprintf("%s-%016x.f32", s.name, sum.Sum64()))
+	return filepath.Join(folder, fmt.Sprintf("%s-%016x.f32", s.name, sum.Sum64()))
 }
 
 // embed makes the vectors that are not there yet. When ctx ends, what was made
 // is kept and a later call goes on from there.
-func embed(ctx context.Context, root string, t *texts, log io.Writer) (err error) {
-	runtime, err := inference.Open(inference.Options{Library: filepath.Join(root, ".local", "lib", "libonnxruntime.so")})
+func (t *texts) embed(ctx context.Context, f Folder, folder string) (err error) {
+	runtime, err := inference.Open(inference.Options{Library: filepath.Join(f.Root, ".local", "lib", "libonnxruntime.so")})
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, runtime.Close()) }()
-	models, err := modelset.Load(runtime, filepath.Join(root, ".local", "models"), modelset.Names{Dense: []string{model}})
+	models, err := modelset.Load(runtime, filepath.Join(f.Root, ".local", "models"), modelset.Names{Dense: []string{denseModel}})
 	if err != nil {
 		return err
 	}
 	for _, s := range t.sets() {
-		if err := s.embed(ctx, root, models.Dense[0].Head, log); err != nil {
+		if err := s.embed(ctx, folder, models.Dense[0].Head, f.Log); err != nil {
 			return fmt.Errorf("embed %s: %w", s.name, err)
 		}
 	}
 	return nil
 }
 
-func (s set) embed(ctx context.Context, root string, head *inference.Dense, log io.Writer) error {
-	path := s.path(root)
+func (s textSet) embed(ctx context.Context, folder string, head *inference.Dense, log func(string, ...any)) error {
+	path := s.path(folder)
 	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 		return err
 	}
@@ -131,8 +131,8 @@ func (s set) embed(ctx context.Context, root string, head *inference.Dense, log 
 	if err != nil {
 		return err
 	}
-	done := int(end / (4 * dim))
-	if _, err := file.Seek(int64(done)*4*dim, io.SeekStart); err != nil {
+	done := int(end / (4 * Dim))
+	if _, err := file.Seek(int64(done)*4*Dim, io.SeekStart); err != nil {
 		return err
 	}
 	for done < len(s.texts) {
@@ -141,7 +141,7 @@ func (s set) embed(ctx context.Context, root string, head *inference.Dense, log 
 		if err != nil {
 			return err
 		}
-		buffer := make([]byte, 0, len(batch)*4*dim)
+		buffer := make([]byte, 0, len(batch)*4*Dim)
 		for _, e := range out {
 			for _, x := range e.Vector {
 				buffer = binary.LittleEndian.AppendUint32(buffer, math.Float32bits(x))
@@ -151,28 +151,33 @@ func (s set) embed(ctx context.Context, root string, head *inference.Dense, log 
 			return err
 		}
 		done += len(batch)
-		fmt.Fprintf(log, "%s: %d of %d\n", s.name, done, len(s.texts))
+		log("%s: %d of %d", s.name, done, len(s.texts))
 	}
 	return file.Close()
 }
 
-// matrix is vectors of dim components, one after the other.
-type matrix []float32
+// Matrix is vectors of Dim components, one after the other.
+type Matrix []float32
 
-func (m matrix) rows() int            { return len(m) / dim }
-func (m matrix) row(i int) []float32  { return m[i*dim:][:dim:dim] }
-func (m matrix) part(a, b int) matrix { return m[a*dim : b*dim] }
+// Rows is the number of vectors.
+func (m Matrix) Rows() int { return len(m) / Dim }
+
+// Row is a vector of the matrix.
+func (m Matrix) Row(i int) []float32 { return m[i*Dim:][:Dim:Dim] }
+
+// Part is rows a to b-1.
+func (m Matrix) Part(a, b int) Matrix { return m[a*Dim : b*Dim] }
 
 // read returns the vectors of the set.
-func (s set) read(root string) (matrix, error) {
-	m, err := readMatrix(s.path(root))
-	if err == nil && m.rows() != len(s.texts) {
-		err = braid.Errorf(braid.NotFound, "%s: %d of %d vectors are made", s.path(root), m.rows(), len(s.texts))
+func (s textSet) read(folder string) (Matrix, error) {
+	m, err := readMatrix(s.path(folder))
+	if err == nil && m.Rows() != len(s.texts) {
+		err = braid.Errorf(braid.NotFound, "%s: %d of %d vectors are made", s.path(folder), m.Rows(), len(s.texts))
 	}
 	return m, err
 }
 
-func readMatrix(path string) (matrix, error) {
+func readMatrix(path string) (Matrix, error) {
 	file, err := os.Open(path)
 	if err != nil {
 		return nil, fmt.Errorf("read vectors: %w", err)
@@ -182,7 +187,7 @@ func readMatrix(path string) (matrix, error) {
 	if err != nil {
 		return nil, fmt.Errorf("read vectors: %w", err)
 	}
-	m := make(matrix, info.Size()/4)
+	m := make(Matrix, info.Size()/4)
 	if err := binary.Read(bufio.NewReaderSize(file, 1<<20), binary.LittleEndian, m); err != nil {
 		return nil, fmt.Errorf("read vectors %s: %w", path, err)
 	}

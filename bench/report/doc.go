@@ -1,0 +1,6 @@
+// Package report is what the reports of the index benchmarks have in common: the
+// circumstances, figures of several rounds, tables in Markdown, and charts, which
+// the module bench/plot draws.
+//
+// A report OUT is two files: OUT.json, which holds everything, and OUT.md.
+package report

@@ -73,8 +73,8 @@ func (c chart) plot() (*plot.Plot, error) {
 	c.X.set(&p.X)
 	c.Y.set(&p.Y)
 	p.Add(plotter.NewGrid())
-	p.Legend.Top = true
 	p.Legend.Left = true
+	p.Legend.Top = !c.falls() // where there are no lines
 	for i, l := range c.Lines {
 		points := make(plotter.XYs, len(l.Points))
 		for j, at := range l.Points {
@@ -90,6 +90,15 @@ func (c chart) plot() (*plot.Plot, error) {
 		p.Legend.Add(l.Name, line, marks)
 	}
 	return p, nil
+}
+
+// falls reports whether the first line ends lower than it begins.
+func (c chart) falls() bool {
+	if len(c.Lines) == 0 || len(c.Lines[0].Points) == 0 {
+		return false
+	}
+	points := c.Lines[0].Points
+	return points[len(points)-1][1] < points[0][1]
 }
 
 func (a axis) set(to *plot.Axis) {

@@ -57,12 +57,19 @@ func agreement(found []branchResult) Agreement {
 }
 
 // weigh makes the votes of branches count as far as they agree with the dense
-// branch, where that is what the query's kind asks for and nothing else was said.
+// branch, and trusts the cross-encoder as far as SPLADE agrees, where the query's
+// kind asks for it and nothing else was said.
 func (p *plan) weigh(found []branchResult) {
-	if !p.byAgreement {
+	if !p.byAgreement || p.fusionSaid && p.RerankWeight != nil {
 		return
 	}
 	p.routing.Agreement = agreement(found)
+	if share, known := p.routing.Agreement[braid.Sparse]; known && p.RerankWeight == nil {
+		p.rerankWeight = share
+	}
+	if p.fusionSaid {
+		return
+	}
 	weights := maps.Clone(p.Fusion.Weights)
 	for branch, share := range p.routing.Agreement {
 		weights[branch] *= max(share, leastAgreement)

@@ -68,13 +68,23 @@ func TestWeigh(t *testing.T) {
 	if p.routing.Agreement[braid.Sparse] != 0.5 {
 		t.Errorf("the answer shows agreement %v, want 0.5 of sparse", p.routing.Agreement)
 	}
+	if p.rerankWeight != 0.5 {
+		t.Errorf("the cross-encoder's share is %v, want SPLADE's agreement 0.5", p.rerankWeight)
+	}
+	if p := plans(Request{Query: "what does the pump do", Fusion: &Fusion{}}); p.rerankWeight != 0.5 || p.Fusion.Weights != nil {
+		t.Errorf("with a fusion of its own: share %v, weights %v", p.rerankWeight, p.Fusion.Weights)
+	}
+	share := 0.9
+	if p := plans(Request{Query: "what does the pump do", RerankWeight: &share}); p.rerankWeight != 0.9 || !maps.Equal(p.Fusion.Weights, want) {
+		t.Errorf("with a share of its own: share %v, weights %v", p.rerankWeight, p.Fusion.Weights)
+	}
 	said := &Fusion{Weights: Weights{braid.Sparse: 3}}
 	off := false
 	for name, req := range map[string]Request{
-		"its own weights": {Query: "what does the pump do", Fusion: said},
-		"no routing":      {Query: "what does the pump do", Routing: &off},
-		"other":           {Query: "pump pressure"},
-		"identifier":      {Query: "ERR-104"},
+		"all said":   {Query: "what does the pump do", Fusion: said, RerankWeight: &share},
+		"no routing": {Query: "what does the pump do", Routing: &off},
+		"other":      {Query: "pump pressure"},
+		"identifier": {Query: "ERR-104"},
 	} {
 		before, err := req.plan(true)
 		if err != nil {

@@ -157,7 +157,8 @@ type plan struct {
 	rerank                   bool
 	rerankWeight             float64
 	routing                  *Routing           // nil: the query was not looked at
-	byAgreement              bool               // the weights wait for what the branches find
+	byAgreement              bool               // weights not said wait for what the branches find
+	fusionSaid               bool               // Fusion is of the request or the profile
 	filter                   braid.Filter       // of the caller and the request
 	allowed                  index.Set          // what passes it; nil for all documents
 	expansion                braid.SparseVector // of the query; empty if no sparse branch made one
@@ -246,8 +247,9 @@ func (p *plan) route() {
 			p.routing = &r
 		}
 		d := r.defaults()
-		if p.Fusion == nil {
-			p.Fusion, p.byAgreement = d.fusion(), d.byAgreement
+		p.byAgreement, p.fusionSaid = d.byAgreement, p.Fusion != nil
+		if !p.fusionSaid {
+			p.Fusion = d.fusion()
 		}
 		p.rerankWeight = d.rerankWeight
 	} else if p.fuses() && p.Fusion == nil {

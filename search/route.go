@@ -38,7 +38,7 @@ type Routing struct {
 // defaults are what a kind of query gets where nothing else is asked for.
 type defaults struct {
 	weights      Weights
-	byAgreement  bool // weights are multiplied by the branches' agreement with dense
+	byAgreement  bool // see plan.weigh
 	rerankWeight float64
 }
 
@@ -51,16 +51,16 @@ func weights(dense, sparse, lexical float64) Weights {
 //
 // Dense and SPLADE vectors tell one identifier from the next badly, and BM25 does
 // it well. Otherwise dense is the best branch in most collections. SPLADE and the
-// cross-encoder were trained on questions of one kind: whether SPLADE is as good
-// as dense on this one shows in how many of their first hits are the same, and
-// the cross-encoder is trusted less with what is no question. A question that
-// holds an identifier needs its lexical evidence.
+// cross-encoder were trained on one kind of questions: whether this is one shows in
+// how many of SPLADE's and dense's first hits are the same. The cross-encoder is
+// trusted less with what is no question. A question that holds an identifier needs
+// its lexical evidence.
 func (r Routing) defaults() defaults {
 	switch {
 	case r.Kind == KindIdentifier:
 		return defaults{weights: weights(0.2, 0.2, 1), rerankWeight: 0.2}
 	case r.Kind == KindQuestion && r.Identifiers == nil:
-		return defaults{weights: weights(1, 1.6, 0.4), byAgreement: true, rerankWeight: 0.7}
+		return defaults{weights: weights(1, 1.6, 0.4), byAgreement: true, rerankWeight: 0.3}
 	case r.Kind == KindQuestion:
 		return defaults{weights: weights(1, 1, 1), rerankWeight: 0.5}
 	}

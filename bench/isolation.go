@@ -109,20 +109,30 @@ func (r *run) query(ctx context.Context, s *server) ([]float64, error) {
 // them that one always waits when another is answered.
 func (r *run) during(s *server, work func(context.Context) error) func(context.Context) ([]float64, error) {
 	return func(ctx context.Context) ([]float64, error) {
-		background, stop := context.WithCancel(ctx)
-		ended := make(chan error, others)
-		for range others {
-			go func() { ended <- repeat(background, work) }()
-		}
-		time.Sleep(settle)
-		values, err := r.query(ctx, s)
-		stop()
-		for range others {
-			err = errors.Join(err, <-ended)
-		}
-		time.Sleep(settle)
+		var values []float64
+		err := beside(ctx, work, func() (err error) {
+			values, err = r.query(ctx, s)
+			return err
+		})
 		return values, err
 	}
+}
+
+// beside runs measure while others repeat work, and waits for them.
+func beside(ctx context.Context, work func(context.Context) error, measure func() error) error {
+	background, stop := context.WithCancel(ctx)
+	ended := make(chan error, others)
+	for range others {
+		go func() { ended <- repeat(background, work) }()
+	}
+	time.Sleep(settle)
+	err := measure()
+	stop()
+	for range others {
+		err = errors.Join(err, <-ended)
+	}
+	time.Sleep(settle)
+	return err
 }
 
 // repeat works until ctx ends or work fails by itself.

@@ -25,6 +25,7 @@ func (r *Report) Markdown(w io.Writer) error {
 			d.generation(r)
 		case Stages:
 			d.stages(r)
+			d.lengths(r)
 		case Judged:
 			d.answers(r)
 		case Soak:

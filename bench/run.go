@@ -27,6 +27,7 @@ type Report struct {
 	Memory      []Memory          `json:"memory,omitempty"`
 	Saturations []Saturation      `json:"saturations,omitempty"`
 	Stages      []Stage           `json:"stages,omitempty"`
+	Lengths     []LengthStage     `json:"lengths,omitempty"`    // stages by the length of the query
 	Generation  []Stage           `json:"generation,omitempty"` // of a query's vectors
 	// IdleShare is the processor time of an idle server over the time, of one core.
 	IdleShare    *float64      `json:"idle_share,omitempty"`

@@ -92,6 +92,9 @@ func (r *run) stages(ctx context.Context) (err error) {
 	}
 	r.tellStages(rounds)
 	r.tellConcurrency(rounds)
+	if err := r.stagesByLength(ctx, client, collection); err != nil {
+		return err
+	}
 	return r.remember(s.process, fmt.Sprintf("all models, %d documents searched", len(r.texts.documents)), s.started.Seconds())
 }
 

@@ -51,6 +51,7 @@ func (s *Service) Search(ctx context.Context, name string, req Request) (*Respon
 	}
 	answer.VariantWeight = p.variantWeight()
 	p.expansion = expansionOf(found)
+	p.identify(ctx, c, found)
 	if p.weigh(found); p.fuses() {
 		answer.Fusion = p.Fusion.used(branches)
 	}

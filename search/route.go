@@ -30,6 +30,8 @@ type Routing struct {
 	Kind Kind `json:"kind"`
 	// Identifiers are the words of the query that are names, as written.
 	Identifiers []string `json:"identifiers,omitempty"`
+	// Unknown are those of Identifiers that none of the first lexical hits holds.
+	Unknown []string `json:"unknown,omitempty"`
 	// Agreement is by how much the votes of branches were made to count less;
 	// absent where the weights do not depend on it.
 	Agreement Agreement `json:"agreement,omitempty"`
@@ -54,9 +56,11 @@ func weights(dense, sparse, lexical float64) Weights {
 // cross-encoder were trained on one kind of questions: whether this is one shows in
 // how many of SPLADE's and dense's first hits are the same. The cross-encoder is
 // trusted less with what is no question. A question that holds an identifier needs
-// its lexical evidence.
+// its lexical evidence, and an identifier that no document holds has none.
 func (r Routing) defaults() defaults {
 	switch {
+	case r.Unknown != nil:
+		return defaults{weights: weights(1, 1, 1), rerankWeight: 0.3}
 	case r.Kind == KindIdentifier:
 		return defaults{weights: weights(0.2, 0.2, 1), rerankWeight: 0.2}
 	case r.Kind == KindQuestion && r.Identifiers == nil:

@@ -54,3 +54,35 @@ func TestAnswerSaysHowItWasWeighed(t *testing.T) {
 		}
 	}
 }
+
+// TestUnknownIdentifier: a name is forced upon the answer only where a document that
+// may be searched holds it.
+func TestUnknownIdentifier(t *testing.T) {
+	s := service(t, heads)
+	ingest(t, s, pumps...)
+	howTo := parseFilter(t, `{"must":[{"field":"kind","match":"how-to"}]}`)
+	for _, c := range []struct {
+		req     search.Request
+		unknown []string
+		lexical float64 // weight over dense's
+	}{
+		{search.Request{Query: "ERR-104"}, nil, 5},
+		{search.Request{Query: "err-104"}, nil, 5},
+		{search.Request{Query: "ERR-999"}, []string{"ERR-999"}, 1},
+		{search.Request{Query: "ERR-104 ERR-999"}, []string{"ERR-999"}, 1},
+		{search.Request{Query: "ERR-104", Filter: howTo}, []string{"ERR-104"}, 1},
+		{search.Request{Query: "XQ-7"}, []string{"XQ-7"}, 1},
+	} {
+		answer := ask(t, s, c.req)
+		if !slices.Equal(answer.Routing.Unknown, c.unknown) {
+			t.Errorf("%q (filter %v): unknown %q, want %q", c.req.Query, c.req.Filter != nil, answer.Routing.Unknown, c.unknown)
+		}
+		if w := answer.Fusion.Weights; w[braid.Lexical] != c.lexical*w[braid.Dense] {
+			t.Errorf("%q (filter %v): weights %v, want lexical %v times dense", c.req.Query, c.req.Filter != nil, w, c.lexical)
+		}
+	}
+	said := search.Request{Query: "ERR-999", Fusion: &search.Fusion{}, RerankWeight: ptr(1.0)}
+	if answer := ask(t, s, said); answer.Routing.Unknown != nil || answer.Fusion.Method != fusion.RRF || *answer.RerankWeight != 1 {
+		t.Errorf("all said: routing %+v, fusion %+v, rerank weight %v", answer.Routing, answer.Fusion, *answer.RerankWeight)
+	}
+}

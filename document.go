@@ -28,10 +28,21 @@ type Document struct {
 	Title string `json:"title,omitempty"`
 	// Text is what is searched. A document has a title or a text, or both.
 	Text string `json:"text"`
+	// Format says how Text is to be read; "" is FormatText.
+	Format Format `json:"format,omitempty"`
 	// Payload is a JSON object returned with every hit as it was sent, keys in
 	// order and numbers with all their digits, but for white space; nil means none.
 	Payload json.RawMessage `json:"payload,omitempty"`
 }
+
+// Format is how a document's text is written.
+type Format string
+
+const (
+	FormatText     Format = "text"     // plain
+	FormatMarkdown Format = "markdown" // CommonMark
+	FormatHTML     Format = "html"
+)
 
 // Passage is the text of the document as the models and the lexical index see
 // it: title and text with one space between.
@@ -64,6 +75,11 @@ func (d Document) Validate() error {
 	}
 	if strings.TrimSpace(d.Title) == "" && strings.TrimSpace(d.Text) == "" {
 		return Errorf(InvalidArgument, "document %q: text is empty: a document needs a title or a text", d.ID).In("text")
+	}
+	switch d.Format {
+	case "", FormatText, FormatMarkdown, FormatHTML:
+	default:
+		return Errorf(InvalidArgument, "document %q: format %.40q is not known: use %q, %q or %q", d.ID, d.Format, FormatText, FormatMarkdown, FormatHTML).In("format")
 	}
 	if d.Payload != nil {
 		if len(d.Payload) > MaxPayloadBytes {

@@ -10,7 +10,9 @@
 // Invariants of every engine:
 //   - A Write that returned nil survives the death of the process.
 //   - The branches are in step: a document is in all of them or in none.
-//   - Rankings are sorted as braid.Hit.Before says and hold each id once.
+//   - A document has one passage or more, which are ranked each by itself and come
+//     and go together.
+//   - Rankings are sorted as braid.Hit.Before says and hold each passage once.
 //   - A document set given as Query.Allowed bounds retrieval itself, it is not
 //     applied to its result.
 //

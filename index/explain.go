@@ -6,14 +6,14 @@ import (
 	"github.com/braid-search/braid"
 )
 
-// Explainer says why documents have the scores they have. Every Collection is
+// Explainer says why passages have the scores they have. Every Collection is
 // one. What it says is of the moment it is asked: when the collection changed
 // since a ranking was made, scores may be others than there.
 type Explainer interface {
 	// ExplainLexical returns, for each of hits in order, the terms that make up
 	// its score in SearchLexical for text: their contributions, added in the order
-	// given, are the score. A document that is not there, or holds no term, has
-	// none. Of a hit only its document is looked at, not its score.
+	// given, are the score. A passage that is not there, or holds no term, has
+	// none. Of a hit only its document and passage are looked at, not its score.
 	ExplainLexical(ctx context.Context, text string, hits []braid.Hit) ([][]LexicalShare, error)
 
 	// ExplainSparse is ExplainLexical for SearchSparse. It fails as that does.
@@ -28,7 +28,7 @@ type Explainer interface {
 type LexicalShare struct {
 	Term         string  `json:"term"`
 	Weight       float64 `json:"weight"`       // of the term in the query
-	Frequency    int     `json:"tf"`           // how often the document holds it
+	Frequency    int     `json:"tf"`           // how often the passage holds it
 	IDF          float64 `json:"idf"`          // ln(1 + (N − n + 0.5)/(n + 0.5))
 	Norm         float64 `json:"norm"`         // k1·(1 − b + b·length/average length)
 	Contribution float64 `json:"contribution"` // above 0
@@ -39,7 +39,7 @@ type LexicalShare struct {
 type SparseShare struct {
 	Index        uint32  `json:"index"`
 	Query        float32 `json:"query"`    // its weight in the query
-	Document     float32 `json:"document"` // and in the document
+	Document     float32 `json:"document"` // and in the passage
 	Contribution float64 `json:"contribution"`
 }
 

@@ -53,6 +53,10 @@ type Collection interface {
 	// out those that do not exist.
 	Get(ctx context.Context, ids []string) ([]Stored, error)
 
+	// Encoded is Get with the vectors: for who writes documents again and wants to
+	// keep what the encoders made of passages that are as before.
+	Encoded(ctx context.Context, ids []string) ([]Entry, error)
+
 	// Fingerprints returns, for each id in order, the fingerprint it was last
 	// written with; ok is false for an id that does not exist. It is cheap: no
 	// document is read.
@@ -66,18 +70,18 @@ type Collection interface {
 	// being all of them, by ascending bytes. limit is at least 1.
 	IDs(ctx context.Context, after string, limit int, within Set) ([]string, error)
 
-	// SearchDense ranks documents by the inner product of their dense vector
+	// SearchDense ranks passages by the inner product of their dense vector
 	// with vector (cosine, since stored vectors and queries have length 1, which
 	// Schema.ValidateDense checks). A collection without a dense model answers
 	// braid.InvalidArgument.
 	SearchDense(ctx context.Context, vector []float32, q Query) ([]braid.Hit, error)
 
-	// SearchSparse ranks documents by the inner product of their sparse vector
-	// with vector. A document that shares no index with it is not a hit. A
+	// SearchSparse ranks passages by the inner product of their sparse vector
+	// with vector. A passage that shares no index with it is not a hit. A
 	// collection without a sparse model answers braid.InvalidArgument.
 	SearchSparse(ctx context.Context, vector braid.SparseVector, q Query) ([]braid.Hit, error)
 
-	// SearchLexical ranks documents by BM25 over the terms of text. A document
+	// SearchLexical ranks passages by BM25 over the terms of text. A passage
 	// that holds none of them is not a hit; text without terms finds nothing.
 	SearchLexical(ctx context.Context, text string, q Query) ([]braid.Hit, error)
 
@@ -87,7 +91,7 @@ type Collection interface {
 // Query bounds one retrieval.
 type Query struct {
 	// K is the largest number of hits to return, at least 1. The hits are the K
-	// best, or all there are; a dense search of many documents may miss some of
+	// best passages, or all there are; a dense search of many passages may miss some of
 	// the best, see Method.
 	K int
 	// Method, if not nil, is set to how a dense search found its hits.
@@ -101,7 +105,7 @@ type Query struct {
 type Method string
 
 const (
-	MethodExact Method = "exact" // all documents that may be hits were compared
+	MethodExact Method = "exact" // all passages that may be hits were compared
 	MethodGraph Method = "graph" // through a graph of neighbours, which may miss some
 )
 
@@ -128,8 +132,18 @@ type Schema struct {
 	// Sparse names the sparse model; its zero value means no sparse branch.
 	Sparse ModelRef `json:"sparse,omitzero"`
 	// Pair names the cross-encoder whose token ids are stored with each
-	// document; its zero value means none are.
+	// passage; its zero value means none are.
 	Pair ModelRef `json:"pair,omitzero"`
+	// Passages is how documents are split. The engine keeps it for the callers and
+	// does not read it; its zero value is for those who do not split.
+	Passages PassageSize `json:"passages,omitzero"`
+}
+
+// PassageSize is how long the passages of split documents are, in tokens of the
+// dense model.
+type PassageSize struct {
+	Tokens  int `json:"tokens"`
+	Overlap int `json:"overlap,omitempty"` // tokens that a passage has in common with the one before
 }
 
 // MaxDimensions bounds Schema.Dimensions.
@@ -165,31 +179,9 @@ type PayloadChange struct {
 	Fingerprint [32]byte
 }
 
-// Entry is a document with what the encoders made of it.
-type Entry struct {
-	Document braid.Document
-	// Fingerprint identifies the content that was encoded; see Fingerprints.
-	Fingerprint [32]byte
-	// Dense has Schema.Dimensions finite components and length 1, or is nil in
-	// a collection without a dense model.
-	Dense []float32
-	// Sparse may be empty: such a document is never a hit of the sparse branch.
-	Sparse braid.SparseVector
-	// Tokens are the passage's token ids for the cross-encoder, without special
-	// tokens; may be nil.
-	Tokens []uint32
-}
-
 // WriteResult counts what a batch changed.
 type WriteResult struct {
 	Created, Replaced, Changed, Deleted int
-}
-
-// Stored is a document as it is kept.
-type Stored struct {
-	Document    braid.Document
-	Fingerprint [32]byte // of this very content
-	Tokens      []uint32 // as given in Entry.Tokens
 }
 
 // Fingerprint is one answer of Collection.Fingerprints.
@@ -203,6 +195,7 @@ type Info struct {
 	Name      string    `json:"name"`
 	Schema    Schema    `json:"schema"`
 	Documents int       `json:"documents"`
+	Passages  int       `json:"passages"` // of all documents
 	Created   time.Time `json:"created"`
 	// MemoryBytes is what the collection's indexes hold in memory, per branch.
 	MemoryBytes map[braid.Branch]int64 `json:"memory_bytes"`

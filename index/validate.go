@@ -28,6 +28,9 @@ func (s Schema) Validate() error {
 	case !hasDense && s.Dimensions != 0:
 		faults = append(faults, fmt.Sprintf("dimensions are %d without a dense model", s.Dimensions))
 	}
+	if p := s.Passages; p.Tokens < 0 || p.Overlap < 0 || p.Overlap > 0 && p.Overlap >= p.Tokens {
+		faults = append(faults, fmt.Sprintf("passages have %d tokens of which %d overlap: want fewer that overlap", p.Tokens, p.Overlap))
+	}
 	if len(faults) > 0 {
 		return braid.Errorf(braid.InvalidArgument, "collection schema: %s", strings.Join(faults, "; ")).In("schema")
 	}
@@ -95,7 +98,7 @@ func (b Batch) Validate(s Schema) error {
 		if err := once(e.Document.ID); err != nil {
 			return err
 		}
-		if field, err := e.validateEncodings(s); err != nil {
+		if field, err := e.validatePassages(s); err != nil {
 			return braid.Errorf(braid.CodeOf(err), "document %q: %w", e.Document.ID, err).In(field)
 		}
 	}
@@ -114,27 +117,4 @@ func (b Batch) Validate(s Schema) error {
 		}
 	}
 	return nil
-}
-
-// validateEncodings checks what the encoders made against the schema and names
-// the part at fault.
-func (e Entry) validateEncodings(s Schema) (field string, err error) {
-	if s.Dense != (ModelRef{}) {
-		err = s.unitVector(e.Dense)
-	} else if len(e.Dense) > 0 {
-		err = braid.Errorf(braid.InvalidArgument, "a dense vector in a collection without a dense model")
-	}
-	if err != nil {
-		return "dense", err
-	}
-	if err := e.Sparse.Validate(); err != nil {
-		return "sparse", err
-	}
-	if s.Sparse == (ModelRef{}) && len(e.Sparse.Indices) > 0 {
-		return "sparse", braid.Errorf(braid.InvalidArgument, "a sparse vector in a collection without a sparse model")
-	}
-	if s.Pair == (ModelRef{}) && len(e.Tokens) > 0 {
-		return "tokens", braid.Errorf(braid.InvalidArgument, "token ids in a collection without a cross-encoder")
-	}
-	return "", nil
 }

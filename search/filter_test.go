@@ -168,7 +168,7 @@ func (c meddled) Get(ctx context.Context, ids []string) ([]index.Stored, error) 
 func TestDocumentsThatLeaveTheFilterAreNoHits(t *testing.T) {
 	real := engine(t, t.TempDir())
 	write := func(c index.Collection, id, payload string) {
-		_, err := c.Write(context.WithoutCancel(t.Context()), index.Batch{Upserts: []index.Entry{{Document: braid.Document{ID: id, Text: "pump seal", Payload: json.RawMessage(payload)}}}})
+		_, err := c.Write(context.WithoutCancel(t.Context()), index.Batch{Upserts: []index.Entry{index.Whole(braid.Document{ID: id, Text: "pump seal", Payload: json.RawMessage(payload)}, [32]byte{})}})
 		if err != nil {
 			t.Error(err)
 		}
@@ -303,7 +303,7 @@ func TestDeleteWhereGoesInSteps(t *testing.T) {
 	}
 	var batch index.Batch
 	for i := range 2500 {
-		batch.Upserts = append(batch.Upserts, index.Entry{Document: braid.Document{ID: fmt.Sprint(i), Text: "x", Payload: fmt.Appendf(nil, `{"n":%d}`, cmp.Compare(i, 2400))}})
+		batch.Upserts = append(batch.Upserts, index.Whole(braid.Document{ID: fmt.Sprint(i), Text: "x", Payload: fmt.Appendf(nil, `{"n":%d}`, cmp.Compare(i, 2400))}, [32]byte{}))
 	}
 	if _, err := c.Write(t.Context(), batch); err != nil {
 		t.Fatal(err)

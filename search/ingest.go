@@ -131,7 +131,7 @@ func (s *Service) ingestBatch(ctx context.Context, c index.Collection, docs []br
 			result.Unchanged++
 			continue
 		}
-		entries = append(entries, index.Entry{Document: d, Fingerprint: sum})
+		entries = append(entries, index.Whole(d, sum))
 	}
 	if len(entries) == 0 {
 		return result, nil
@@ -157,7 +157,7 @@ func (s *Service) ingestBatch(ctx context.Context, c index.Collection, docs []br
 func (s *Service) encode(ctx context.Context, schema index.Schema, entries []index.Entry) (IngestResult, error) {
 	passages := make([]string, len(entries))
 	for i, e := range entries {
-		passages[i] = e.Document.Passage()
+		passages[i] = e.Read(0)
 	}
 	req := inference.Request{Texts: passages, Role: inference.RolePassage, Lane: inference.LaneIngest, Length: inference.LengthOne}
 	var usage IngestResult
@@ -169,7 +169,7 @@ func (s *Service) encode(ctx context.Context, schema index.Schema, entries []ind
 				return fmt.Errorf("encode dense: %w", err)
 			}
 			for i, e := range out {
-				entries[i].Dense = e.Vector
+				entries[i].Passages[0].Dense = e.Vector
 				usage.Tokens += e.Tokens
 				if e.Truncated {
 					usage.Truncated++
@@ -185,7 +185,7 @@ func (s *Service) encode(ctx context.Context, schema index.Schema, entries []ind
 				return fmt.Errorf("encode sparse: %w", err)
 			}
 			for i, e := range out {
-				entries[i].Sparse = e.Vector
+				entries[i].Passages[0].Sparse = e.Vector
 			}
 			return nil
 		})
@@ -197,7 +197,7 @@ func (s *Service) encode(ctx context.Context, schema index.Schema, entries []ind
 				return fmt.Errorf("tokenise for the reranker: %w", err)
 			}
 			for i, t := range tokens {
-				entries[i].Tokens = t
+				entries[i].Passages[0].Tokens = t
 			}
 			return nil
 		})

@@ -297,7 +297,7 @@ func fetch(ctx context.Context, c index.Collection, p plan, hits []Hit, timings 
 			}
 			h.Title, h.Text, h.Payload = found.Document.Title, found.Document.Text, found.Document.Payload
 			kept = append(kept, h)
-			tokens = append(tokens, found.Tokens)
+			tokens = append(tokens, found.Passages[0].Tokens)
 		}
 	}
 	return kept, tokens, nil

@@ -38,23 +38,22 @@ func testRandomSteps(t *testing.T, h *harness) {
 	ctx, random := context.Background(), rand.New(rand.NewPCG(21, 22))
 	c, m := h.create("t"), model{}
 	var deleted []string
-	upsert := func(id, text string) {
-		m[id] = entry(id, text)
-		write(t, c, index.Batch{Upserts: []index.Entry{m[id]}})
+	upsert := func(e index.Entry) {
+		m[e.Document.ID] = e
+		write(t, c, index.Batch{Upserts: []index.Entry{e}})
 	}
 	for i := range 8 {
-		upsert(fmt.Sprint("doc-", i), randomText(random))
+		upsert(randomEntry(random, fmt.Sprint("doc-", i)))
 	}
 	for step := range 500 {
 		ids := slices.Sorted(maps.Keys(m))
 		switch random.IntN(4) {
 		case 0:
 			if len(ids) > 0 {
-				id := ids[random.IntN(len(ids))]
-				upsert(id, m[id].Document.Text)
+				upsert(m[ids[random.IntN(len(ids))]])
 			}
 		case 1:
-			upsert(fmt.Sprint("doc-", random.IntN(8)), randomText(random))
+			upsert(randomEntry(random, fmt.Sprint("doc-", random.IntN(8))))
 		case 2:
 			hits, err := c.SearchDense(ctx, encodeDense(randomText(random)), index.Query{K: 1})
 			if err != nil {
@@ -68,13 +67,13 @@ func testRandomSteps(t *testing.T, h *harness) {
 			write(t, c, index.Batch{Deletes: []string{hits[0].ID}})
 		case 3:
 			if n := len(deleted); n > 0 {
-				upsert(deleted[n-1], randomText(random))
+				upsert(randomEntry(random, deleted[n-1]))
 				deleted = deleted[:n-1]
 			}
 		}
 		texts := []string{randomText(random)}
 		for _, e := range m {
-			texts = append(texts, e.Document.Text)
+			texts = append(texts, e.Read(random.IntN(len(e.Passages))))
 		}
 		m.check(t, c, texts...)
 		if step%100 == 99 {
@@ -90,7 +89,7 @@ func testReopen(t *testing.T, h *harness) {
 	for range 5 {
 		var batch index.Batch
 		for range 100 {
-			e := entry(fmt.Sprintf("%x", random.Uint64()), randomText(random))
+			e := randomEntry(random, fmt.Sprintf("%x", random.Uint64()))
 			m[e.Document.ID] = e
 			batch.Upserts = append(batch.Upserts, e)
 		}
@@ -140,10 +139,12 @@ func testBatchIsNotKept(t *testing.T, h *harness) {
 	batch := index.Batch{Upserts: []index.Entry{entry("1", "alfa bravo")}}
 	write(t, c, batch)
 	e := &batch.Upserts[0]
-	clear(e.Dense)
-	clear(e.Sparse.Indices)
-	clear(e.Sparse.Values)
-	clear(e.Tokens)
+	p := &e.Passages[0]
+	clear(p.Dense)
+	clear(p.Sparse.Indices)
+	clear(p.Sparse.Values)
+	clear(p.Tokens)
+	clear(e.Passages)
 	clear(e.Document.Payload)
 	*e = index.Entry{}
 	m.check(t, c, "alfa bravo")
@@ -167,7 +168,7 @@ func testConcurrency(t *testing.T, h *harness) {
 					if round%3 == 2 {
 						batch.Deletes = append(batch.Deletes, id)
 					} else {
-						batch.Upserts = append(batch.Upserts, entry(id, words[w]))
+						batch.Upserts = append(batch.Upserts, split(id, words[w], "zulu"))
 					}
 				}
 				if _, err := c.Write(ctx, batch); err != nil {
@@ -200,7 +201,7 @@ func testConcurrency(t *testing.T, h *harness) {
 	for w := range writers {
 		for i := range group {
 			id := fmt.Sprintf("%d-%d", w, i)
-			m[id] = entry(id, words[w])
+			m[id] = split(id, words[w], "zulu")
 		}
 	}
 	m.check(t, c, words[0], words[1], words[2])

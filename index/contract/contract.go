@@ -106,6 +106,7 @@ func fullSchema() index.Schema {
 		Dimensions: dimensions,
 		Sparse:     index.ModelRef{Name: "sparse", Digest: "s1"},
 		Pair:       index.ModelRef{Name: "pair", Digest: "p1"},
+		Passages:   index.PassageSize{Tokens: 200, Overlap: 20},
 	}
 }
 

@@ -13,20 +13,27 @@ import (
 
 func testWriteAndGet(t *testing.T, h *harness) {
 	c := h.create("t")
-	bare := index.Entry{Document: braid.Document{ID: "bare", Title: "only a title"}, Dense: encodeDense("x")}
+	bare := index.Whole(braid.Document{ID: "bare", Title: "only a title"}, [32]byte{})
+	bare.Passages[0].Dense = encodeDense("x")
 	odd := entry("ä/1 ☃", "délta\tx")
 	odd.Document.Title = "a title"
 	odd.Document.Payload = []byte("{\"b\":1.50,\n \"a\":\"<&>\"}")
-	odd.Tokens = []uint32{}
+	odd.Passages[0].Tokens = []uint32{}
 	long := entry(strings.Repeat("k", braid.MaxIDBytes), strings.Repeat("lima ", braid.MaxTextBytes/5))
-	long.Tokens = make([]uint32, 512)
-	if got, want := write(t, c, index.Batch{Upserts: []index.Entry{bare, odd, long}}), (index.WriteResult{Created: 3}); got != want {
+	long.Passages[0].Tokens = make([]uint32, 512)
+	parts := split("parts", "alfa", "bravo echo", "délta", "alfa")
+	parts.Document.Title = "a title"
+	parts.Passages[2].Text = "not in the text of the document"
+	parts.Passages[3].Start = 0
+	html := entry("html", "<p>golf</p>")
+	html.Document.Format = braid.FormatHTML
+	if got, want := write(t, c, index.Batch{Upserts: []index.Entry{bare, odd, long, parts, html}}), (index.WriteResult{Created: 5}); got != want {
 		t.Errorf("result %+v, want %+v", got, want)
 	}
-	want := model{bare.Document.ID: bare, odd.Document.ID: odd, long.Document.ID: long}
+	want := model{bare.Document.ID: bare, odd.Document.ID: odd, long.Document.ID: long, "parts": parts, "html": html}
 	want.check(t, c)
 
-	replaced := entry("bare", "now with a text")
+	replaced := split("bare", "now with a text", "and another")
 	got := write(t, c, index.Batch{Upserts: []index.Entry{replaced, entry("new", "echo")}, Deletes: []string{odd.Document.ID, "never was"}})
 	if want := (index.WriteResult{Created: 1, Replaced: 1, Deleted: 1}); got != want {
 		t.Errorf("result %+v, want %+v", got, want)
@@ -72,25 +79,42 @@ func testBadBatches(t *testing.T, h *harness) {
 		{"text too long", braid.TooLarge, func(e *index.Entry) { e.Document.Text = strings.Repeat("x", braid.MaxTextBytes+1) }},
 		{"broken utf-8", braid.InvalidArgument, func(e *index.Entry) { e.Document.Text = "a\xff" }},
 		{"payload no object", braid.InvalidArgument, func(e *index.Entry) { e.Document.Payload = []byte("[1]") }},
-		{"no vector", braid.InvalidArgument, func(e *index.Entry) { e.Dense = nil }},
-		{"short vector", braid.InvalidArgument, func(e *index.Entry) { e.Dense = e.Dense[1:] }},
-		{"NaN", braid.InvalidArgument, func(e *index.Entry) { e.Dense[3] = nan }},
-		{"infinity", braid.InvalidArgument, func(e *index.Entry) { e.Dense[3] = inf }},
-		{"zero vector", braid.InvalidArgument, func(e *index.Entry) { clear(e.Dense) }},
+		{"no vector", braid.InvalidArgument, func(e *index.Entry) { e.Passages[1].Dense = nil }},
+		{"short vector", braid.InvalidArgument, func(e *index.Entry) { e.Passages[1].Dense = e.Passages[1].Dense[1:] }},
+		{"NaN", braid.InvalidArgument, func(e *index.Entry) { e.Passages[1].Dense[3] = nan }},
+		{"infinity", braid.InvalidArgument, func(e *index.Entry) { e.Passages[1].Dense[3] = inf }},
+		{"zero vector", braid.InvalidArgument, func(e *index.Entry) { clear(e.Passages[1].Dense) }},
 		{"not of length 1", braid.InvalidArgument, func(e *index.Entry) {
-			for i := range e.Dense {
-				e.Dense[i] *= 1.01
+			for i := range e.Passages[1].Dense {
+				e.Passages[1].Dense[i] *= 1.01
 			}
 		}},
-		{"sparse lengths differ", braid.InvalidArgument, func(e *index.Entry) { e.Sparse.Values = e.Sparse.Values[1:] }},
-		{"sparse index twice", braid.InvalidArgument, func(e *index.Entry) { e.Sparse.Indices[1] = e.Sparse.Indices[0] }},
-		{"sparse NaN", braid.InvalidArgument, func(e *index.Entry) { e.Sparse.Values[0] = nan }},
-		{"sparse infinity", braid.InvalidArgument, func(e *index.Entry) { e.Sparse.Values[0] = inf }},
-		{"sparse zero", braid.InvalidArgument, func(e *index.Entry) { e.Sparse.Values[0] = 0 }},
+		{"sparse lengths differ", braid.InvalidArgument, func(e *index.Entry) { e.Passages[1].Sparse.Values = e.Passages[1].Sparse.Values[1:] }},
+		{"sparse index twice", braid.InvalidArgument, func(e *index.Entry) { e.Passages[1].Sparse.Indices[1] = e.Passages[1].Sparse.Indices[0] }},
+		{"sparse NaN", braid.InvalidArgument, func(e *index.Entry) { e.Passages[1].Sparse.Values[0] = nan }},
+		{"sparse infinity", braid.InvalidArgument, func(e *index.Entry) { e.Passages[1].Sparse.Values[0] = inf }},
+		{"sparse zero", braid.InvalidArgument, func(e *index.Entry) { e.Passages[1].Sparse.Values[0] = 0 }},
+		{"no passage", braid.InvalidArgument, func(e *index.Entry) { e.Passages = nil }},
+		{"too many passages", braid.TooLarge, func(e *index.Entry) {
+			e.Passages = slices.Repeat(e.Passages, index.MaxPassages/2+1)
+		}},
+		{"passage without text", braid.InvalidArgument, func(e *index.Entry) { e.Passages[1].Text = "" }},
+		{"blank passage", braid.InvalidArgument, func(e *index.Entry) { e.Passages[1].Text = " \n" }},
+		{"passage too long", braid.TooLarge, func(e *index.Entry) { e.Passages[1].Text = strings.Repeat("x", index.MaxPassageBytes+1) }},
+		{"passage of broken utf-8", braid.InvalidArgument, func(e *index.Entry) { e.Passages[1].Text = "a\xff" }},
+		{"section too long", braid.TooLarge, func(e *index.Entry) { e.Passages[1].Section = strings.Repeat("x", braid.MaxTitleBytes+1) }},
+		{"passage behind the text", braid.InvalidArgument, func(e *index.Entry) { e.Passages[1].End = len(e.Document.Text) + 1 }},
+		{"passage before the text", braid.InvalidArgument, func(e *index.Entry) { e.Passages[1].Start = -1 }},
+		{"passage that ends before it begins", braid.InvalidArgument, func(e *index.Entry) { e.Passages[1].End = e.Passages[1].Start - 1 }},
+		{"place of a document that is not split", braid.InvalidArgument, func(e *index.Entry) {
+			e.Passages = e.Passages[:1]
+			e.Passages[0].Text = ""
+		}},
+		{"format that is not known", braid.InvalidArgument, func(e *index.Entry) { e.Document.Format = "pdf" }},
 		{"id twice", braid.InvalidArgument, func(e *index.Entry) { e.Document.ID = "good" }},
 		{"id that is deleted too", braid.InvalidArgument, func(e *index.Entry) { e.Document.ID = "old" }},
 	} {
-		bad := entry("culprit", "delta echo")
+		bad := split("culprit", "golf", "delta echo")
 		test.spoil(&bad)
 		_, err := c.Write(context.Background(), index.Batch{
 			Upserts: []index.Entry{entry("good", "lima"), bad},
@@ -171,16 +195,17 @@ func testMissingBranches(t *testing.T, h *harness) {
 	wantCode(t, "dense vector without a dense model", err, braid.InvalidArgument)
 	_, err = noSparse.Write(ctx, index.Batch{Upserts: []index.Entry{full}})
 	wantCode(t, "sparse vector without a sparse model", err, braid.InvalidArgument)
-	withoutSparse := full
-	withoutSparse.Sparse = braid.SparseVector{}
-	_, err = noSparse.Write(ctx, index.Batch{Upserts: []index.Entry{withoutSparse}})
+	without := func(spoil func(*index.Passage)) index.Entry {
+		e := full
+		e.Passages = slices.Clone(full.Passages)
+		spoil(&e.Passages[0])
+		return e
+	}
+	_, err = noSparse.Write(ctx, index.Batch{Upserts: []index.Entry{without(func(p *index.Passage) { p.Sparse = braid.SparseVector{} })}})
 	wantCode(t, "tokens without a cross-encoder", err, braid.InvalidArgument)
 
-	withoutDense := full
-	withoutDense.Dense = nil
-	write(t, noDense, index.Batch{Upserts: []index.Entry{withoutDense}})
-	withoutSparse.Tokens = nil
-	write(t, noSparse, index.Batch{Upserts: []index.Entry{withoutSparse}})
+	write(t, noDense, index.Batch{Upserts: []index.Entry{without(func(p *index.Passage) { p.Dense = nil })}})
+	write(t, noSparse, index.Batch{Upserts: []index.Entry{without(func(p *index.Passage) { p.Sparse, p.Tokens = braid.SparseVector{}, nil })}})
 	_, err = noDense.SearchDense(ctx, encodeDense("alfa"), one)
 	wantCode(t, "dense search", err, braid.InvalidArgument)
 	_, err = noSparse.SearchSparse(ctx, encodeSparse("alfa"), one)

@@ -3,8 +3,10 @@ package contract
 import (
 	"context"
 	"fmt"
+	"maps"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"github.com/braid-search/braid"
@@ -31,7 +33,7 @@ func testExplanations(t *testing.T, h *harness) {
 				delete(m, id)
 				continue
 			}
-			e := entry(id, randomText(random)+" "+randomText(random))
+			e := randomEntry(random, id)
 			m[id] = e
 			batch.Upserts = append(batch.Upserts, e)
 		}
@@ -44,19 +46,19 @@ func testExplanations(t *testing.T, h *harness) {
 		}
 		for range 6 {
 			text := randomText(random)
-			checkExplained(t, c, text, query{k: len(m) + 1}.in(t, c))
+			checkExplained(t, c, text, query{k: m.passages() + 1}.in(t, c))
 			checkExplained(t, c, text, query{k: 7, filter: only(half...)}.in(t, c))
 		}
 	}
 	c = h.reopen("t")
-	checkExplained(t, c, "alfa the bravo zulu zulu", index.Query{K: 500})
+	checkExplained(t, c, "alfa the bravo zulu zulu", index.Query{K: 2000})
 
-	gone := []braid.Hit{{ID: "no such document"}}
-	if shares, err := c.ExplainLexical(context.Background(), "alfa", gone); err != nil || len(shares) != 1 || len(shares[0]) != 0 {
-		t.Errorf("lexical explanation of a document that is not there: %v, error %v", shares, err)
+	gone := []braid.Hit{{ID: "no such document"}, {ID: slices.Collect(maps.Keys(m))[0], Passage: 5}, {ID: slices.Collect(maps.Keys(m))[0], Passage: -1}}
+	if shares, err := c.ExplainLexical(context.Background(), "alfa", gone); err != nil || len(shares) != len(gone) || len(slices.Concat(shares...)) != 0 {
+		t.Errorf("lexical explanation of passages that are not there: %v, error %v", shares, err)
 	}
-	if shares, err := c.ExplainSparse(context.Background(), encodeSparse("alfa"), gone); err != nil || len(shares) != 1 || len(shares[0]) != 0 {
-		t.Errorf("sparse explanation of a document that is not there: %v, error %v", shares, err)
+	if shares, err := c.ExplainSparse(context.Background(), encodeSparse("alfa"), gone); err != nil || len(shares) != len(gone) || len(slices.Concat(shares...)) != 0 {
+		t.Errorf("sparse explanation of passages that are not there: %v, error %v", shares, err)
 	}
 	_, err := c.ExplainSparse(context.Background(), braid.SparseVector{Indices: []uint32{2, 1}, Values: []float32{1, 1}}, nil)
 	wantCode(t, "explain a vector out of order", err, braid.InvalidArgument)

@@ -54,7 +54,7 @@ func fillWithPayloads(t *testing.T, c index.Collection, random *rand.Rand) model
 	for range 3 {
 		var batch index.Batch
 		for _, i := range random.Perm(200)[:120] {
-			e := entry(fmt.Sprintf("doc-%03d", i), randomText(random))
+			e := randomEntry(random, fmt.Sprintf("doc-%03d", i))
 			e.Document.Payload = payloadOf(random)
 			m[e.Document.ID] = e
 			batch.Upserts = append(batch.Upserts, e)
@@ -97,7 +97,7 @@ func testFilters(t *testing.T, h *harness) {
 				if got, want := resolve(t, c, *f).Len(), len(m.passing(t, f)); got != want {
 					t.Errorf("%s: %d documents pass, want %d", text, got, want)
 				}
-				for _, k := range []int{1, 5, len(m)} {
+				for _, k := range []int{1, 5, m.passages()} {
 					m.checkRankings(t, c, randomText(random), query{k: k, filter: f})
 				}
 			}
@@ -161,7 +161,7 @@ func testSetsOutliveWrites(t *testing.T, h *harness) {
 	c := h.create("t")
 	mine, others := parse(t, `{"must":[{"field":"of","match":"me"}]}`), []byte(`{"of":"others"}`)
 	of := func(id, text string, payload []byte) index.Entry {
-		e := entry(id, text)
+		e := split(id, text, "echo "+text)
 		e.Document.Payload = payload
 		return e
 	}
@@ -203,9 +203,14 @@ func testSetsOutliveWrites(t *testing.T, h *harness) {
 			t.Fatal(err)
 		}
 		for _, hits := range [][]braid.Hit{dense, sparse, lexical} {
-			var found []string
+			var found []string // each with both passages
 			for _, hit := range hits {
-				found = append(found, hit.ID)
+				if hit.Passage == 0 {
+					found = append(found, hit.ID)
+				}
+			}
+			if len(found)*2 != len(hits) {
+				t.Fatalf("%d first passages among %v", len(found), hits)
 			}
 			wantMine(t, found)
 		}
@@ -286,7 +291,7 @@ func testPayloads(t *testing.T, h *harness) {
 	ctx := context.Background()
 	c, m := h.create("t"), model{}
 	for _, id := range []string{"1", "2", "3"} {
-		m[id] = entry(id, "alfa bravo "+id)
+		m[id] = split(id, "alfa bravo "+id, "echo", "alfa")
 		write(t, c, index.Batch{Upserts: []index.Entry{m[id]}})
 	}
 	change := func(id, payload string, print byte) index.PayloadChange {
@@ -324,8 +329,8 @@ func testPayloads(t *testing.T, h *harness) {
 		code   braid.Code
 	}{
 		"a document that is not there": {index.PayloadChange{ID: "9"}, braid.Conflict},
-		"one that was deleted":         {index.PayloadChange{ID: "3", From: entry("3", "alfa bravo 3").Fingerprint}, braid.Conflict},
-		"one that has changed":         {index.PayloadChange{ID: "1", From: entry("1", "alfa bravo 1").Fingerprint}, braid.Conflict},
+		"one that was deleted":         {index.PayloadChange{ID: "3", From: split("3", "alfa bravo 3", "echo", "alfa").Fingerprint}, braid.Conflict},
+		"one that has changed":         {index.PayloadChange{ID: "1", From: split("1", "alfa bravo 1", "echo", "alfa").Fingerprint}, braid.Conflict},
 		"no object":                    {index.PayloadChange{ID: "1", From: [32]byte{1}, Payload: []byte(`[1]`)}, braid.InvalidArgument},
 		"an id that is written, too":   {index.PayloadChange{ID: "5", From: [32]byte{1}}, braid.InvalidArgument},
 	} {
@@ -342,7 +347,7 @@ func testWithin(t *testing.T, h *harness) {
 	ctx := context.Background()
 	c, m := h.create("t"), model{}
 	for _, id := range []string{"a1", "a2", "b1"} {
-		e := entry(id, "alfa "+id)
+		e := split(id, "alfa "+id, "bravo")
 		e.Document.Payload = []byte(fmt.Sprintf(`{"of":%q}`, id[:1]))
 		m[id] = e
 		write(t, c, index.Batch{Upserts: []index.Entry{e}})

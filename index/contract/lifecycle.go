@@ -34,6 +34,8 @@ func testSchemas(t *testing.T, h *harness) {
 		"dimensions without a model": func(s *index.Schema) { s.Dense = index.ModelRef{} },
 		"model without a digest":     func(s *index.Schema) { s.Sparse.Digest = "" },
 		"model without a name":       func(s *index.Schema) { s.Pair.Name = "" },
+		"passages that only overlap": func(s *index.Schema) { s.Passages = index.PassageSize{Tokens: 10, Overlap: 10} },
+		"negative passages":          func(s *index.Schema) { s.Passages.Tokens = -1 },
 	} {
 		schema := fullSchema()
 		spoil(&schema)

@@ -53,15 +53,52 @@ func hash(s string) uint64 {
 	return h.Sum64()
 }
 
-// entry makes a document with its encodings.
+// entry makes a document that is not split, with its encodings.
 func entry(id, text string) index.Entry {
-	return index.Entry{
-		Document:    braid.Document{ID: id, Text: text, Payload: []byte(fmt.Sprintf(`{ "src": %q }`, id))},
-		Fingerprint: sha256.Sum256([]byte(text)),
-		Dense:       encodeDense(text),
-		Sparse:      encodeSparse(text),
-		Tokens:      []uint32{uint32(len(text)), 7, 30521},
+	return encoded(index.Whole(braid.Document{ID: id, Text: text, Payload: payload(id)}, sha256.Sum256([]byte(text))))
+}
+
+func payload(id string) []byte { return []byte(fmt.Sprintf(`{ "src": %q }`, id)) }
+
+// encoded fills in the encodings of an entry's passages.
+func encoded(e index.Entry) index.Entry {
+	for i := range e.Passages {
+		text, p := e.Read(i), &e.Passages[i]
+		p.Dense, p.Sparse, p.Tokens = encodeDense(text), encodeSparse(text), []uint32{uint32(len(text)), 7, 30521}
 	}
+	return e
+}
+
+// sections stand above passages. No text holds them otherwise.
+var sections = [...]string{"foxtrot", "juliett", "november"}
+
+// split makes a document with a passage for each of texts. In its text they stand
+// one after the other; every second one is read with a section before it.
+func split(id string, texts ...string) index.Entry {
+	e := index.Entry{Document: braid.Document{ID: id, Format: braid.FormatMarkdown, Payload: payload(id)}}
+	for i, text := range texts {
+		p := index.Passage{Text: text, Start: len(e.Document.Text), End: len(e.Document.Text) + len(text)}
+		if i%2 == 1 {
+			p.Section = sections[i/2]
+			p.Text = p.Section + " " + text
+		}
+		e.Document.Text += text + "\n"
+		e.Passages = append(e.Passages, p)
+	}
+	e.Fingerprint = sha256.Sum256([]byte(e.Document.Text))
+	return encoded(e)
+}
+
+// randomEntry makes a document of one to five passages, or one that is not split.
+func randomEntry(random *rand.Rand, id string) index.Entry {
+	if random.IntN(3) == 0 {
+		return entry(id, randomText(random))
+	}
+	texts := make([]string, 1+random.IntN(5))
+	for i := range texts {
+		texts[i] = randomText(random)
+	}
+	return split(id, texts...)
 }
 
 // words are what texts are made of. Stemming leaves them apart.
@@ -77,6 +114,14 @@ func randomText(random *rand.Rand) string {
 
 // model is a collection as a plain map.
 type model map[string]index.Entry
+
+// passages counts those of all documents.
+func (m model) passages() (n int) {
+	for _, e := range m {
+		n += len(e.Passages)
+	}
+	return n
+}
 
 // query bounds a retrieval, as index.Query does.
 type query struct {
@@ -124,38 +169,38 @@ func only(ids ...string) *braid.Filter {
 	return &braid.Filter{Must: []braid.Clause{braid.Condition{Field: "src", In: values}}}
 }
 
-// rank returns the best of the scored documents.
-func (m model) rank(t testing.TB, q query, score func(index.Entry) (float64, bool)) []braid.Hit {
+// rank returns the best of the scored passages.
+func (m model) rank(t testing.TB, q query, score func(index.Passage) (float64, bool)) []braid.Hit {
 	hits := []braid.Hit{}
 	for id, e := range m {
 		if !q.allows(t, e) {
 			continue
 		}
-		if s, ok := score(e); ok {
-			hits = append(hits, braid.Hit{ID: id, Score: s})
+		for n, p := range e.Passages {
+			if s, ok := score(p); ok {
+				hits = append(hits, braid.Hit{ID: id, Passage: n, Score: s})
+			}
 		}
 	}
-	slices.SortFunc(hits, func(a, b braid.Hit) int {
-		return cmp.Or(cmp.Compare(b.Score, a.Score), strings.Compare(a.ID, b.ID))
-	})
+	slices.SortFunc(hits, func(a, b braid.Hit) int { return cmp.Or(cmp.Compare(b.Score, a.Score), byPassage(a, b)) })
 	return hits[:min(len(hits), q.k)]
 }
 
 func (m model) rankDense(t testing.TB, query []float32, q query) []braid.Hit {
-	return m.rank(t, q, func(e index.Entry) (float64, bool) {
+	return m.rank(t, q, func(p index.Passage) (float64, bool) {
 		var sum float64
 		for i := range query {
-			sum += float64(query[i]) * float64(e.Dense[i])
+			sum += float64(query[i]) * float64(p.Dense[i])
 		}
 		return sum, true
 	})
 }
 
 func (m model) rankSparse(t testing.TB, query braid.SparseVector, q query) []braid.Hit {
-	return m.rank(t, q, func(e index.Entry) (sum float64, shared bool) {
+	return m.rank(t, q, func(p index.Passage) (sum float64, shared bool) {
 		for i, index := range query.Indices {
-			if at, ok := slices.BinarySearch(e.Sparse.Indices, index); ok {
-				sum += float64(query.Values[i]) * float64(e.Sparse.Values[at])
+			if at, ok := slices.BinarySearch(p.Sparse.Indices, index); ok {
+				sum += float64(query.Values[i]) * float64(p.Sparse.Values[at])
 				shared = true
 			}
 		}
@@ -163,19 +208,24 @@ func (m model) rankSparse(t testing.TB, query braid.SparseVector, q query) []bra
 	})
 }
 
-// withWord returns the ids of documents that hold a word of text.
-func (m model) withWord(text string) []string {
-	var ids []string
+// byPassage orders hits by what they are about.
+func byPassage(a, b braid.Hit) int {
+	return cmp.Or(strings.Compare(a.ID, b.ID), cmp.Compare(a.Passage, b.Passage))
+}
+
+// withWord returns the passages that hold a word of text, as hits without scores.
+func (m model) withWord(text string) []braid.Hit {
+	var hits []braid.Hit
 	for id, e := range m {
-		for _, word := range strings.Fields(text) {
-			if slices.Contains(strings.Fields(e.Document.Text), word) {
-				ids = append(ids, id)
-				break
+		for n := range e.Passages {
+			held := strings.Fields(e.Read(n))
+			if slices.ContainsFunc(strings.Fields(text), func(word string) bool { return slices.Contains(held, word) }) {
+				hits = append(hits, braid.Hit{ID: id, Passage: n})
 			}
 		}
 	}
-	slices.Sort(ids)
-	return ids
+	slices.SortFunc(hits, byPassage)
+	return hits
 }
 
 // check compares everything c shows with the model: count, documents,
@@ -183,29 +233,35 @@ func (m model) withWord(text string) []string {
 func (m model) check(t testing.TB, c index.Collection, texts ...string) {
 	t.Helper()
 	ctx := context.Background()
-	if got := c.Info().Documents; got != len(m) {
-		t.Fatalf("collection counts %d documents, want %d", got, len(m))
+	if info := c.Info(); info.Documents != len(m) || info.Passages != m.passages() {
+		t.Fatalf("collection counts %d documents and %d passages, want %d and %d", info.Documents, info.Passages, len(m), m.passages())
 	}
 	ids := slices.Sorted(maps.Keys(m))
 	stored, err := c.Get(ctx, append([]string{"no such document"}, ids...))
 	if err != nil || len(stored) != len(m) {
 		t.Fatalf("get returns %d documents, want %d; error %v", len(stored), len(m), err)
 	}
+	full, err := c.Encoded(ctx, append(slices.Clone(ids), "no such document"))
+	if err != nil || len(full) != len(m) {
+		t.Fatalf("%d documents with vectors, want %d; error %v", len(full), len(m), err)
+	}
 	prints, err := c.Fingerprints(ctx, ids)
 	if err != nil {
 		t.Fatal(err)
 	}
 	for i, id := range ids {
-		want := index.Stored{Document: m[id].Document, Fingerprint: m[id].Fingerprint, Tokens: m[id].Tokens}
-		if !reflect.DeepEqual(stored[i], want) {
+		if want := m[id].Stored(); !reflect.DeepEqual(stored[i], want) {
 			t.Fatalf("stored %+v, want %+v", stored[i], want)
+		}
+		if !reflect.DeepEqual(full[i], m[id]) {
+			t.Fatalf("stored with vectors %+v, want %+v", full[i], m[id])
 		}
 		if want := (index.Fingerprint{Sum: m[id].Fingerprint, OK: true}); prints[i] != want {
 			t.Fatalf("document %q has fingerprint %v, want %v", id, prints[i], want)
 		}
 	}
 	for _, text := range texts {
-		m.checkRankings(t, c, text, query{k: len(m) + 1})
+		m.checkRankings(t, c, text, query{k: m.passages() + 1})
 	}
 }
 
@@ -231,24 +287,24 @@ func (m model) checkIn(t testing.TB, c index.Collection, text string, q query, i
 	m.checkLexical(t, c, text, q, in)
 }
 
-// checkLexical asserts that the hits are the documents that hold a word, best
+// checkLexical asserts that the hits are the passages that hold a word, best
 // first, and that K and Allowed cut the full ranking and change nothing else.
 func (m model) checkLexical(t testing.TB, c index.Collection, text string, q query, in index.Query) {
 	t.Helper()
-	full, err := c.SearchLexical(context.Background(), text, index.Query{K: len(m) + 1})
+	full, err := c.SearchLexical(context.Background(), text, index.Query{K: m.passages() + 1})
 	if err != nil {
 		t.Fatal(err)
 	}
-	var ids []string
+	var found []braid.Hit
 	for i, hit := range full {
-		ids = append(ids, hit.ID)
+		found = append(found, braid.Hit{ID: hit.ID, Passage: hit.Passage})
 		if !(hit.Score > 0) || i > 0 && !full[i-1].Before(hit) {
 			t.Fatalf("lexical %q: hit %d of %v is out of order", text, i, full)
 		}
 	}
-	slices.Sort(ids)
-	if want := m.withWord(text); !slices.Equal(ids, want) {
-		t.Fatalf("lexical %q: found %v, want %v", text, ids, want)
+	slices.SortFunc(found, byPassage)
+	if want := m.withWord(text); !slices.Equal(found, want) {
+		t.Fatalf("lexical %q: found %v, want %v", text, found, want)
 	}
 	want := []braid.Hit{}
 	for _, hit := range full {

@@ -24,7 +24,7 @@ func testRanking(t *testing.T, h *harness) {
 	c, m := h.create("t"), model{}
 	var batch index.Batch
 	for i := range 400 {
-		e := entry(fmt.Sprintf("doc-%03d", random.IntN(1_000_000)*1000+i), randomText(random))
+		e := randomEntry(random, fmt.Sprintf("doc-%03d", random.IntN(1_000_000)*1000+i))
 		m[e.Document.ID] = e
 		batch.Upserts = append(batch.Upserts, e)
 	}
@@ -127,7 +127,8 @@ func testEqualTexts(t *testing.T, h *harness) {
 func testEmptySparseVector(t *testing.T, h *harness) {
 	c, m := h.create("t"), model{"1": entry("1", "alfa"), "2": entry("2", "alfa")}
 	silent := m["2"]
-	silent.Sparse = braid.SparseVector{}
+	silent.Passages = slices.Clone(silent.Passages)
+	silent.Passages[0].Sparse = braid.SparseVector{}
 	m["2"] = silent
 	write(t, c, index.Batch{Upserts: []index.Entry{m["1"], m["2"]}})
 	m.check(t, c, "alfa")

@@ -26,16 +26,17 @@ var documents = flag.Int("documents", 20_000, "documents of the collections that
 func made(n int) index.Entry {
 	random := rand.New(rand.NewPCG(uint64(n), 7))
 	subject := rand.New(rand.NewPCG(random.Uint64N(4000), 8))
-	e := index.Entry{Document: braid.Document{ID: fmt.Sprintf("document-%d", n), Payload: fmt.Appendf(nil, `{"tenant":"t%d","year":%d}`, n%50, 1990+n%40)}}
+	e := index.Whole(braid.Document{ID: fmt.Sprintf("document-%d", n), Payload: fmt.Appendf(nil, `{"tenant":"t%d","year":%d}`, n%50, 1990+n%40)}, [32]byte{1})
+	p := &e.Passages[0]
 	var norm float64
-	e.Dense = make([]float32, dimensions)
-	for i := range e.Dense {
+	p.Dense = make([]float32, dimensions)
+	for i := range p.Dense {
 		x := subject.NormFloat64() + 0.6*random.NormFloat64()
 		norm += x * x
-		e.Dense[i] = float32(x)
+		p.Dense[i] = float32(x)
 	}
-	for i := range e.Dense {
-		e.Dense[i] /= float32(math.Sqrt(norm))
+	for i := range p.Dense {
+		p.Dense[i] /= float32(math.Sqrt(norm))
 	}
 	frequent := func(n int) int { return int(math.Pow(float64(n), random.Float64())) - 1 }
 	indices := map[uint32]bool{}
@@ -43,18 +44,17 @@ func made(n int) index.Entry {
 		indices[uint32(frequent(30_522))] = true
 	}
 	for i := range indices {
-		e.Sparse.Indices = append(e.Sparse.Indices, i)
+		p.Sparse.Indices = append(p.Sparse.Indices, i)
 	}
-	slices.Sort(e.Sparse.Indices)
-	for range e.Sparse.Indices {
-		e.Sparse.Values = append(e.Sparse.Values, 0.05+2*random.Float32())
+	slices.Sort(p.Sparse.Indices)
+	for range p.Sparse.Indices {
+		p.Sparse.Values = append(p.Sparse.Values, 0.05+2*random.Float32())
 	}
 	words := make([]string, 60)
 	for i := range words {
 		words[i] = fmt.Sprintf("w%da", frequent(200_000))
 	}
 	e.Document.Text = strings.Join(words, " ")
-	e.Fingerprint[0] = 1
 	return e
 }
 
@@ -129,8 +129,8 @@ func searched(b *testing.B, c index.Collection) {
 	}
 	for n := range 60 {
 		query := made(1_000_000_000 + n)
-		timed("dense", func() error { _, err := c.SearchDense(ctx, query.Dense, q); return err })
-		short := braid.SparseVector{Indices: query.Sparse.Indices[:25], Values: query.Sparse.Values[:25]}
+		timed("dense", func() error { _, err := c.SearchDense(ctx, query.Passages[0].Dense, q); return err })
+		short := braid.SparseVector{Indices: query.Passages[0].Sparse.Indices[:25], Values: query.Passages[0].Sparse.Values[:25]}
 		timed("sparse", func() error { _, err := c.SearchSparse(ctx, short, q); return err })
 		text := strings.Join(strings.Fields(query.Document.Text)[:6], " ")
 		timed("lexical", func() error { _, err := c.SearchLexical(ctx, text, q); return err })

@@ -1,19 +1,25 @@
 package embedded
 
 import (
+	"math/bits"
+
 	"github.com/braid-search/braid"
 	"github.com/braid-search/braid/index"
 	"github.com/braid-search/braid/index/dense"
+	"github.com/braid-search/braid/index/docset"
 	"github.com/braid-search/braid/index/filter"
 	"github.com/braid-search/braid/index/lexical"
 	"github.com/braid-search/braid/index/sparse"
 )
 
-// branches are the documents of a collection in memory. Methods that change
-// them need exclusive access.
+// branches are the documents of a collection in memory. Each passage has an
+// ordinal; those of a document follow each other. Methods that change branches
+// need exclusive access.
 type branches struct {
-	ords  map[string]uint32 // by document id
-	slots []slot            // by ordinal
+	ords     map[string]uint32 // of first passages, by document id
+	slots    []slot            // by ordinal
+	firsts   []uint64          // bit i%64 of word i/64: ordinal i is or was a first passage
+	passages int               // that are there
 
 	dense   *dense.Index     // nil in a collection without dense vectors
 	sparse  *sparse.Postings // nil in a collection without sparse vectors
@@ -23,18 +29,20 @@ type branches struct {
 
 // content is what the branches need of a document beside its vectors.
 type content struct {
-	words  lexical.Analysis
+	words  []lexical.Analysis // of each passage
 	fields braid.Fields
 }
 
-// slot is what is known of the document under one ordinal; its zero value is
-// a document that is no more.
+// slot is what is known of the passage under one ordinal; its zero value is one
+// that is no more.
 type slot struct {
 	id          string
-	fingerprint [32]byte
+	fingerprint [32]byte // of the document, under its first ordinal
+	passage     uint16   // its number
+	count       uint16   // of passages of the document
 }
 
-// newBranches returns empty branches made for about so many documents.
+// newBranches returns empty branches made for about so many passages.
 func newBranches(schema index.Schema, expected int, opts dense.Options) *branches {
 	b := &branches{ords: map[string]uint32{}, lexical: lexical.New(lexical.Options{}), filter: filter.New()}
 	if schema.Dense != (index.ModelRef{}) {
@@ -54,7 +62,11 @@ func (b *branches) analyze(entries []index.Entry) ([]content, error) {
 		if err != nil {
 			return nil, braid.Errorf(braid.CodeOf(err), "document %q: %w", e.Document.ID, err)
 		}
-		contents[i] = content{b.lexical.Analyze(e.Document.Passage()), fields}
+		words := make([]lexical.Analysis, len(e.Passages))
+		for n := range words {
+			words[n] = b.lexical.Analyze(e.Read(n))
+		}
+		contents[i] = content{words, fields}
 	}
 	return contents, nil
 }
@@ -63,57 +75,99 @@ func (b *branches) analyze(entries []index.Entry) ([]content, error) {
 // documents of their ids.
 func (b *branches) put(entries []index.Entry, contents []content) {
 	first := uint32(len(b.slots))
-	vectors := make([][]float32, len(entries))
+	vectors := make([][]float32, 0, len(entries))
 	for i, e := range entries {
 		b.remove(e.Document.ID)
 		ord := b.place(e)
-		b.lexical.AddAnalysis(ord, contents[i].words)
-		b.filter.Add(ord, contents[i].fields)
-		if b.sparse != nil {
-			b.sparse.Add(ord, e.Sparse)
+		for n, p := range e.Passages {
+			b.lexical.AddAnalysis(ord, contents[i].words[n])
+			b.filter.Add(ord, contents[i].fields)
+			if b.sparse != nil {
+				b.sparse.Add(ord, p.Sparse)
+			}
+			vectors = append(vectors, p.Dense)
+			ord++
 		}
-		vectors[i] = e.Dense
 	}
 	if b.dense != nil {
 		b.dense.Put(first, vectors...)
 	}
 }
 
-// place gives a document that is not there an ordinal.
+// place gives the passages of a document that is not there ordinals and returns
+// the first.
 func (b *branches) place(e index.Entry) uint32 {
-	ord := uint32(len(b.slots))
-	b.slots = append(b.slots, slot{id: e.Document.ID, fingerprint: e.Fingerprint})
-	b.ords[e.Document.ID] = ord
-	return ord
+	first := uint32(len(b.slots))
+	for n := range e.Passages {
+		b.slots = append(b.slots, slot{id: e.Document.ID, passage: uint16(n), count: uint16(len(e.Passages))})
+	}
+	b.slots[first].fingerprint = e.Fingerprint
+	b.begin(first)
+	b.ords[e.Document.ID] = first
+	b.passages += len(e.Passages)
+	return first
+}
+
+// begin records that ord is that of a first passage.
+func (b *branches) begin(ord uint32) {
+	for len(b.firsts) <= int(ord/64) {
+		b.firsts = append(b.firsts, 0)
+	}
+	b.firsts[ord/64] |= 1 << (ord % 64)
 }
 
 // remove hides the document called id, if it is there.
 func (b *branches) remove(id string) {
-	ord, ok := b.ords[id]
+	first, ok := b.ords[id]
 	if !ok {
 		return
 	}
-	b.lexical.Remove(ord)
-	b.filter.Remove(ord)
-	if b.dense != nil {
-		b.dense.Remove(ord)
-	}
-	if b.sparse != nil {
-		b.sparse.Remove(ord)
+	end := first + uint32(b.slots[first].count)
+	for ord := first; ord < end; ord++ {
+		b.lexical.Remove(ord)
+		b.filter.Remove(ord)
+		if b.dense != nil {
+			b.dense.Remove(ord)
+		}
+		if b.sparse != nil {
+			b.sparse.Remove(ord)
+		}
+		b.slots[ord] = slot{}
 	}
 	delete(b.ords, id)
-	b.slots[ord] = slot{}
+	b.passages -= int(end - first)
 }
 
-// tolerableWaste is how many documents that are no more a small collection may
+// documents counts those of which ords holds passages: all of a document's or
+// none.
+func (b *branches) documents(ords *docset.Set) int {
+	n := 0
+	for i, word := range ords.Words() {
+		if i < len(b.firsts) {
+			n += bits.OnesCount64(word & b.firsts[i])
+		}
+	}
+	return n
+}
+
+// ordinal returns that of the passage a hit is about.
+func (b *branches) ordinal(h braid.Hit) (ord uint32, ok bool) {
+	first, ok := b.ords[h.ID]
+	if !ok || h.Passage < 0 || h.Passage >= int(b.slots[first].count) {
+		return 0, false
+	}
+	return first + uint32(h.Passage), true
+}
+
+// tolerableWaste is how many passages that are no more a small collection may
 // hold: some hundred KB.
 const tolerableWaste = 256
 
 // outdated reports whether building the branches anew pays: most of the memory
-// is taken by documents that are no more, or there are so many that they would
+// is taken by passages that are no more, or there are so many that they would
 // get other indexes.
 func (b *branches) outdated() bool {
-	return len(b.slots)-len(b.ords) > len(b.ords)+tolerableWaste || b.dense != nil && b.dense.Outgrown()
+	return len(b.slots)-b.passages > b.passages+tolerableWaste || b.dense != nil && b.dense.Outgrown()
 }
 
 // littered reports whether a vacuum of the graph pays: searches spend a quarter

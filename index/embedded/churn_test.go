@@ -10,6 +10,7 @@ import (
 	"maps"
 	"math"
 	"math/rand/v2"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -26,9 +27,10 @@ var (
 
 const (
 	churnDimensions = 16
-	churnIDs        = 4400 // ids that are drawn from; about half of them exist
-	churnFirst      = 2100 // documents that are there before the first operation
-	churnGraphFrom  = 2100 // crossed again and again
+	churnIDs        = 2200   // ids that are drawn from; about half of them exist
+	churnFirst      = 1050   // documents that are there before the first operation
+	churnGraphFrom  = 2100   // passages, of which a document has two on average: crossed again and again
+	churnAll        = 20_000 // more than there ever are
 )
 
 var churnSchema = index.Schema{
@@ -56,11 +58,17 @@ var churnFilters = [...]churnFilter{
 
 // churned is a document as the test knows it.
 type churned struct {
+	passages []passage
+	split    bool
+	n        int    // in the payload
+	print    uint64 // fingerprint
+}
+
+// passage is one as the test knows it.
+type passage struct {
 	words  []string
 	dense  []float32
 	sparse map[uint32]float32
-	n      int    // in the payload
-	print  uint64 // fingerprint
 }
 
 func (d churned) payload() []byte {
@@ -73,10 +81,17 @@ func (d churned) fingerprint() (sum [32]byte) {
 }
 
 func (d churned) entry(id string) index.Entry {
-	return index.Entry{
-		Document:    braid.Document{ID: id, Text: strings.Join(d.words, " "), Payload: d.payload()},
-		Fingerprint: d.fingerprint(), Dense: d.dense, Sparse: sparseOf(d.sparse),
+	e := index.Entry{Document: braid.Document{ID: id, Payload: d.payload()}, Fingerprint: d.fingerprint()}
+	for _, p := range d.passages {
+		text := strings.Join(p.words, " ")
+		made := index.Passage{Dense: p.dense, Sparse: sparseOf(p.sparse)}
+		if d.split {
+			made.Text, made.Start, made.End = text, len(e.Document.Text), len(e.Document.Text)+len(text)
+		}
+		e.Document.Text += text
+		e.Passages = append(e.Passages, made)
 	}
+	return e
 }
 
 func sparseOf(weights map[uint32]float32) (v braid.SparseVector) {
@@ -103,9 +118,17 @@ type churn struct {
 
 func (w *churn) draw() churned {
 	w.prints++
-	d := churned{dense: w.drawDense(), sparse: w.drawSparse(12), n: w.random.IntN(8), print: w.prints}
-	for range 1 + w.random.IntN(12) {
-		d.words = append(d.words, churnWords[min(w.random.IntN(16), w.random.IntN(16))])
+	d := churned{n: w.random.IntN(8), print: w.prints}
+	passages := 1
+	if d.split = w.random.IntN(2) == 0; d.split {
+		passages += w.random.IntN(5)
+	}
+	for range passages {
+		p := passage{dense: w.drawDense(), sparse: w.drawSparse(12)}
+		for range 1 + w.random.IntN(12) {
+			p.words = append(p.words, churnWords[min(w.random.IntN(16), w.random.IntN(16))])
+		}
+		d.passages = append(d.passages, p)
 	}
 	return d
 }
@@ -139,6 +162,8 @@ func (w *churn) drawExisting() string {
 }
 
 func (w *churn) has(id string) bool { _, ok := w.m[id]; return ok }
+
+func (w *churn) hasPassage(h braid.Hit) bool { return h.Passage < len(w.m[h.ID].passages) }
 
 // reopen opens the engine, again if it is open, with a threshold for the graph.
 func (w *churn) reopen(dir string, graphFrom int) {
@@ -256,7 +281,7 @@ func (w *churn) search() {
 	ctx := context.Background()
 	q := index.Query{K: 1 + w.random.IntN(20)}
 	if w.random.IntN(8) == 0 {
-		q.K = churnIDs
+		q.K = churnAll
 	}
 	f := churnFilter{passes: func(churned) bool { return true }}
 	if w.random.IntN(2) == 0 {
@@ -264,6 +289,15 @@ func (w *churn) search() {
 		set, err := w.c.Resolve(ctx, w.filter(f))
 		if err != nil {
 			w.Fatal(err)
+		}
+		passing := 0
+		for _, d := range w.m {
+			if f.passes(d) {
+				passing++
+			}
+		}
+		if set.Len() != passing {
+			w.Fatalf("%s: %d documents pass, want %d", f.json, set.Len(), passing)
 		}
 		q.Allowed = set
 	}
@@ -274,7 +308,7 @@ func (w *churn) search() {
 	if err != nil {
 		w.Fatal(err)
 	}
-	w.compareDense(got, method, w.rank(q.K, f, func(d churned) (sum float64) {
+	w.compareDense(got, method, w.rank(q.K, f, func(d passage) (sum float64) {
 		for i, x := range dense {
 			sum += float64(x) * float64(d.dense[i])
 		}
@@ -284,7 +318,7 @@ func (w *churn) search() {
 
 	sparse := w.drawSparse(8)
 	got, err = w.c.SearchSparse(ctx, sparseOf(sparse), q)
-	if want := w.rank(q.K, f, func(d churned) (sum float64) {
+	if want := w.rank(q.K, f, func(d passage) (sum float64) {
 		for i, x := range sparse {
 			sum += float64(x) * float64(d.sparse[i])
 		}
@@ -304,19 +338,22 @@ func (w *churn) search() {
 	w.compareLexical(got, w.rank(q.K, f, w.bm25(words)), w.bm25(words), words)
 }
 
-// rank returns the k best of the documents that pass f and score above 0.
-func (w *churn) rank(k int, f churnFilter, score func(churned) float64) []braid.Hit {
+// rank returns the k best of the passages of documents that pass f, and score above
+// 0.
+func (w *churn) rank(k int, f churnFilter, score func(passage) float64) []braid.Hit {
 	hits := []braid.Hit{}
 	for id, d := range w.m {
 		if !f.passes(d) {
 			continue
 		}
-		if s := score(d); s > 0 {
-			hits = append(hits, braid.Hit{ID: id, Score: s})
+		for n, p := range d.passages {
+			if s := score(p); s > 0 {
+				hits = append(hits, braid.Hit{ID: id, Passage: n, Score: s})
+			}
 		}
 	}
 	slices.SortFunc(hits, func(a, b braid.Hit) int {
-		return cmp.Or(cmp.Compare(b.Score, a.Score), strings.Compare(a.ID, b.ID))
+		return cmp.Or(cmp.Compare(b.Score, a.Score), strings.Compare(a.ID, b.ID), cmp.Compare(a.Passage, b.Passage))
 	})
 	return hits[:min(len(hits), k)]
 }
@@ -339,7 +376,7 @@ func (w *churn) compareDense(got []braid.Hit, method index.Method, want []braid.
 		w.Fatalf("dense through a graph: %d hits, want %d", len(got), len(want))
 	}
 	for i, hit := range got {
-		if i > 0 && !got[i-1].Before(hit) || !w.has(hit.ID) {
+		if i > 0 && !got[i-1].Before(hit) || !w.hasPassage(hit) {
 			w.Fatalf("dense through a graph: hit %d of %v is out of order or no more", i, got)
 		}
 		if hit.Score > want[i].Score {
@@ -353,21 +390,24 @@ func (w *churn) compareDense(got []braid.Hit, method index.Method, want []braid.
 	}
 }
 
-// bm25 returns the score of the documents there are now for different words.
-func (w *churn) bm25(words []string) func(churned) float64 {
+// bm25 returns the score of the passages there are now for different words.
+func (w *churn) bm25(words []string) func(passage) float64 {
 	const k1, b = 1.2, 0.75
 	var total float64
 	df := make([]float64, len(words))
+	var n float64
 	for _, d := range w.m {
-		total += float64(len(d.words))
-		for i, word := range words {
-			if slices.Contains(d.words, word) {
-				df[i]++
+		for _, p := range d.passages {
+			n++
+			total += float64(len(p.words))
+			for i, word := range words {
+				if slices.Contains(p.words, word) {
+					df[i]++
+				}
 			}
 		}
 	}
-	n := float64(len(w.m))
-	return func(d churned) (sum float64) {
+	return func(d passage) (sum float64) {
 		for i, word := range words {
 			var tf float64
 			for _, other := range d.words {
@@ -384,7 +424,7 @@ func (w *churn) bm25(words []string) func(churned) float64 {
 
 // compareLexical compares hits with the ranking up to rounding, which may
 // exchange documents whose scores are as good as equal.
-func (w *churn) compareLexical(got, want []braid.Hit, score func(churned) float64, words []string) {
+func (w *churn) compareLexical(got, want []braid.Hit, score func(passage) float64, words []string) {
 	w.Helper()
 	const rounding = 1e-12
 	if len(got) != len(want) {
@@ -394,7 +434,7 @@ func (w *churn) compareLexical(got, want []braid.Hit, score func(churned) float6
 		if i > 0 && !got[i-1].Before(hit) {
 			w.Fatalf("lexical %v: hit %d of %v is out of order", words, i, got)
 		}
-		if !w.has(hit.ID) || math.Abs(hit.Score-score(w.m[hit.ID])) > rounding || math.Abs(hit.Score-want[i].Score) > rounding {
+		if !w.hasPassage(hit) || math.Abs(hit.Score-score(w.m[hit.ID].passages[hit.Passage])) > rounding || math.Abs(hit.Score-want[i].Score) > rounding {
 			w.Fatalf("lexical %v: hit %d is %v, want %v", words, i, hit, want[i])
 		}
 	}
@@ -404,21 +444,23 @@ func (w *churn) compareLexical(got, want []braid.Hit, score func(churned) float6
 func (w *churn) compareStored() {
 	w.Helper()
 	ctx, ids := context.Background(), slices.Sorted(maps.Keys(w.m))
-	if got := w.c.Info().Documents; got != len(ids) {
-		w.Fatalf("%d documents, want %d", got, len(ids))
+	passages := 0
+	for _, d := range w.m {
+		passages += len(d.passages)
+	}
+	if got := w.c.Info(); got.Documents != len(ids) || got.Passages != passages {
+		w.Fatalf("%d documents with %d passages, want %d with %d", got.Documents, got.Passages, len(ids), passages)
 	}
 	if got, err := w.c.IDs(ctx, "", churnIDs, nil); err != nil || !slices.Equal(got, ids) {
 		w.Fatalf("%d ids, want %d, error %v", len(got), len(ids), err)
 	}
-	stored, err := w.c.Get(ctx, ids)
+	stored, err := w.c.Encoded(ctx, ids)
 	if err != nil || len(stored) != len(ids) {
 		w.Fatalf("%d documents are stored, want %d, error %v", len(stored), len(ids), err)
 	}
 	for i, id := range ids {
-		want := w.m[id].entry(id)
-		if d := stored[i].Document; d.ID != id || d.Text != want.Document.Text || !bytes.Equal(d.Payload, want.Document.Payload) || stored[i].Fingerprint != want.Fingerprint {
-			t := stored[i]
-			w.Fatalf("stored %+v, want %+v", t, want)
+		if want := w.m[id].entry(id); !reflect.DeepEqual(stored[i], want) {
+			w.Fatalf("stored %+v, want %+v", stored[i], want)
 		}
 	}
 }

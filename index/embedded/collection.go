@@ -30,7 +30,7 @@ type collection struct {
 	// change in memory.
 	writes  sync.Mutex
 	changed map[string]bool // ids written since a compaction began; nil when none runs
-	unsaved int             // documents written since the branches were saved
+	unsaved int             // passages written since the branches were saved
 	saving  bool            // whether they are about to be saved in the background
 	vacuum  func()          // ends the vacuum of a graph that runs in the background; nil when none does
 
@@ -46,7 +46,7 @@ type collection struct {
 func newCollection(e *Engine, recorded store.Collection) *collection {
 	c := &collection{dir: e.store.Dir(), store: e.store, recorded: recorded, log: e.log, options: e.dense, analyzer: lexical.NewAnalyzer()}
 	c.profile.Store(&recorded.Profile)
-	c.branches = newBranches(recorded.Schema, recorded.Documents, c.options)
+	c.branches = newBranches(recorded.Schema, recorded.Passages, c.options)
 	c.stopped, c.stop = context.WithCancel(context.Background())
 	return c
 }
@@ -60,6 +60,7 @@ func (c *collection) Info() index.Info {
 		Schema:      c.recorded.Schema,
 		Created:     c.recorded.Created,
 		Documents:   len(c.ords),
+		Passages:    c.passages,
 		MemoryBytes: map[braid.Branch]int64{},
 	}
 	if c.gone != nil {
@@ -90,12 +91,22 @@ func (b *branches) memoryBytes() int64 {
 
 // Get implements index.Collection.
 func (c *collection) Get(ctx context.Context, ids []string) ([]index.Stored, error) {
+	return read(ctx, c, ids, c.store.GetStored)
+}
+
+// Encoded implements index.Collection.
+func (c *collection) Encoded(ctx context.Context, ids []string) ([]index.Entry, error) {
+	return read(ctx, c, ids, c.store.Get)
+}
+
+// read gets the documents with the given ids that are there.
+func read[T any](ctx context.Context, c *collection, ids []string, get func(number uint32, id string) (T, bool, error)) ([]T, error) {
 	c.mu.RLock()
 	defer c.mu.RUnlock()
 	if c.gone != nil {
 		return nil, c.gone
 	}
-	found := make([]index.Stored, 0, len(ids))
+	found := make([]T, 0, len(ids))
 	for _, id := range ids {
 		if err := ctx.Err(); err != nil {
 			return nil, braid.Errorf(braid.CodeOf(err), "get documents of collection %q: %w", c.recorded.Name, err)
@@ -103,14 +114,14 @@ func (c *collection) Get(ctx context.Context, ids []string) ([]index.Stored, err
 		if _, ok := c.ords[id]; !ok {
 			continue
 		}
-		entry, ok, err := c.store.Get(c.recorded.Number, id)
+		document, ok, err := get(c.recorded.Number, id)
 		if err != nil {
 			return nil, err
 		}
 		// A write that has reached the disk and not yet the branches may have
 		// deleted it.
 		if ok {
-			found = append(found, index.Stored{Document: entry.Document, Fingerprint: entry.Fingerprint, Tokens: entry.Tokens})
+			found = append(found, document)
 		}
 	}
 	return found, nil
@@ -152,7 +163,7 @@ func (c *collection) drop() error {
 func (c *collection) close() {
 	c.writes.Lock()
 	c.stop() // a save waits for a vacuum
-	if c.unsaved > max(worthSaving, len(c.ords)/100) {
+	if c.unsaved > max(worthSaving, c.passages/100) {
 		c.save()
 	}
 	c.retireLocked(errClosed())

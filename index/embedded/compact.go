@@ -42,7 +42,7 @@ const fewLeft = 256
 // puts the new branches in the old ones' place.
 func (c *collection) compact(view *store.View) {
 	started := time.Now()
-	fresh := newBranches(c.recorded.Schema, view.Collection().Documents, c.options)
+	fresh := newBranches(c.recorded.Schema, view.Collection().Passages, c.options)
 	err := errors.Join(fresh.rebuild(c.stopped, view, nil), view.Close())
 	for err == nil {
 		var ids map[string]bool
@@ -73,7 +73,7 @@ func (c *collection) compact(view *store.View) {
 		"ordinals_before", len(c.slots), "seconds", time.Since(started).Seconds())
 	c.branches = fresh
 	// What is saved is of the old ones: opened, it would be built anew again.
-	c.unsaved = len(fresh.ords)
+	c.unsaved = fresh.passages
 	c.saveIfDue()
 }
 

@@ -10,6 +10,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"os/exec"
+	"reflect"
 	"strconv"
 	"strings"
 	"testing"
@@ -58,7 +59,7 @@ func writeUntilKilled(dir, first string) error {
 	for ; err == nil; batch++ {
 		var b index.Batch
 		for i := range crashBatch {
-			b.Upserts = append(b.Upserts, entryOf(crashID(batch, i), crashText(batch, i)))
+			b.Upserts = append(b.Upserts, crashEntry(batch, i))
 		}
 		if _, err = c.Write(ctx, b); err != nil {
 			break
@@ -71,6 +72,16 @@ func writeUntilKilled(dir, first string) error {
 		}
 	}
 	return err
+}
+
+// crashEntry is a document of one to five passages, each of which holds the word
+// that no other document has.
+func crashEntry(batch, i int) index.Entry {
+	id, text := crashID(batch, i), crashText(batch, i)
+	if i%6 == 0 {
+		return entryOf(id, text)
+	}
+	return splitOf(id, text, i%6)
 }
 
 func crashID(batch, i int) string { return fmt.Sprintf("b%d-%d", batch, i) }
@@ -216,13 +227,14 @@ func known(t *testing.T, c index.Collection, batch, i int) bool {
 // agree.
 func found(t *testing.T, c index.Collection, batch, i int) bool {
 	t.Helper()
-	ctx, q := context.Background(), index.Query{K: 1}
-	id, want := crashID(batch, i), entryOf(crashID(batch, i), crashText(batch, i))
+	ctx, q := context.Background(), index.Query{K: 10}
+	id, want := crashID(batch, i), crashEntry(batch, i)
+	last := want.Passages[len(want.Passages)-1]
 	got, err := c.Get(ctx, []string{id})
 	if err != nil {
 		t.Fatal(err)
 	}
-	lexical, err := c.SearchLexical(ctx, want.Document.Text, q)
+	lexical, err := c.SearchLexical(ctx, crashText(batch, i), q)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -231,18 +243,21 @@ func found(t *testing.T, c index.Collection, batch, i int) bool {
 	if err != nil {
 		t.Fatal(err)
 	}
-	sparse, err := c.SearchSparse(ctx, want.Sparse, index.Query{K: 1, Allowed: alone})
+	q.Allowed = alone
+	sparse, err := c.SearchSparse(ctx, last.Sparse, q)
 	if err != nil {
 		t.Fatal(err)
 	}
-	dense, err := c.SearchDense(ctx, want.Dense, index.Query{K: 1, Allowed: alone})
+	dense, err := c.SearchDense(ctx, last.Dense, q)
 	if err != nil {
 		t.Fatal(err)
 	}
 	there := len(got) == 1
-	if there && (got[0].Document.Text != want.Document.Text || lexical[0].ID != id || dense[0].Score < 0.999) ||
-		len(lexical) != len(got) || len(sparse) != len(got) || len(dense) != len(got) {
-		t.Fatalf("%s: get %+v, lexical %v, sparse %v, dense %v", id, got, lexical, sparse, dense)
+	passages := len(got) * len(want.Passages)
+	best := braid.Hit{ID: id, Passage: len(want.Passages) - 1}
+	if there && (!reflect.DeepEqual(got[0], want.Stored()) || lexical[0].ID != id || dense[0].Score < 0.999 || dense[0].Passage != best.Passage || sparse[0].Passage != best.Passage) ||
+		len(lexical) != passages || len(sparse) < len(got) || len(dense) != passages || alone.Len() != len(got) {
+		t.Fatalf("%s: get %+v, lexical %v, sparse %v, dense %v, %d pass", id, got, lexical, sparse, dense, alone.Len())
 	}
 	return there
 }

@@ -58,8 +58,8 @@ func Example() {
 		return
 	}
 	_, err = notes.Write(ctx, index.Batch{Upserts: []index.Entry{
-		{Document: braid.Document{ID: "1", Text: "replace the pump seal"}},
-		{Document: braid.Document{ID: "2", Text: "drain the tank"}},
+		index.Whole(braid.Document{ID: "1", Text: "replace the pump seal"}, [32]byte{}),
+		index.Whole(braid.Document{ID: "2", Text: "drain the tank"}, [32]byte{}),
 	}})
 	if err != nil {
 		fmt.Println(err)
@@ -93,23 +93,38 @@ var schema = index.Schema{
 func entryOf(id, text string) index.Entry {
 	sum := sha256.Sum256([]byte(text))
 	random := rand.New(rand.NewPCG(binary.LittleEndian.Uint64(sum[:]), binary.LittleEndian.Uint64(sum[8:])))
-	e := index.Entry{Document: braid.Document{ID: id, Text: text, Payload: fmt.Appendf(nil, `{"id":%q}`, id)}, Fingerprint: sum}
+	e := index.Whole(braid.Document{ID: id, Text: text, Payload: fmt.Appendf(nil, `{"id":%q}`, id)}, sum)
+	p := &e.Passages[0]
 	var norm float64
 	for range dimensions {
 		x := random.NormFloat64()
 		norm += x * x
-		e.Dense = append(e.Dense, float32(x))
+		p.Dense = append(p.Dense, float32(x))
 	}
-	for i := range e.Dense {
-		e.Dense[i] /= float32(math.Sqrt(norm))
+	for i := range p.Dense {
+		p.Dense[i] /= float32(math.Sqrt(norm))
 	}
 	for _, i := range random.Perm(30_522)[:120] {
-		e.Sparse.Indices = append(e.Sparse.Indices, uint32(i))
-		e.Sparse.Values = append(e.Sparse.Values, random.Float32()+0.01)
+		p.Sparse.Indices = append(p.Sparse.Indices, uint32(i))
+		p.Sparse.Values = append(p.Sparse.Values, random.Float32()+0.01)
 	}
-	slices.Sort(e.Sparse.Indices)
+	slices.Sort(p.Sparse.Indices)
 	for range len(text)/4 + 1 {
-		e.Tokens = append(e.Tokens, random.Uint32N(30_522))
+		p.Tokens = append(p.Tokens, random.Uint32N(30_522))
+	}
+	return e
+}
+
+// splitOf makes an entry of n passages, each of which holds text.
+func splitOf(id, text string, n int) index.Entry {
+	whole := entryOf(id, text)
+	e := index.Entry{Document: whole.Document, Fingerprint: whole.Fingerprint}
+	e.Document.Format = braid.FormatMarkdown
+	for i := range n {
+		p := entryOf(id, fmt.Sprintf("%s part%d", text, i)).Passages[0]
+		p.Section = fmt.Sprintf("part%d", i)
+		p.Text, p.Start, p.End = p.Section+" "+text, 0, len(text)
+		e.Passages = append(e.Passages, p)
 	}
 	return e
 }
@@ -138,7 +153,7 @@ func TestMemoryFollowsSize(t *testing.T) {
 			t.Fatal(err)
 		}
 		for i, entry := range b.Upserts {
-			hits, err := c.SearchDense(ctx, entry.Dense, index.Query{K: 100})
+			hits, err := c.SearchDense(ctx, entry.Passages[0].Dense, index.Query{K: 100})
 			if err != nil || len(hits) != 50 || hits[0].ID != old[i] {
 				t.Fatalf("round %d: found %d documents, first %v, error %v", round, len(hits), hits[0], err)
 			}
@@ -258,7 +273,7 @@ func TestCallsDuringDropAndClose(t *testing.T) {
 				}
 				_, err = c.Write(ctx, index.Batch{Upserts: []index.Entry{doc}})
 				fine(err, braid.NotFound, braid.Unavailable)
-				_, err = c.SearchDense(ctx, doc.Dense, q)
+				_, err = c.SearchDense(ctx, doc.Passages[0].Dense, q)
 				fine(err, braid.NotFound, braid.Unavailable)
 				_, err = c.SearchLexical(ctx, "alfa", q)
 				fine(err, braid.NotFound, braid.Unavailable)

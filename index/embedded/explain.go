@@ -39,7 +39,7 @@ func (c *collection) ExplainSparse(ctx context.Context, vector braid.SparseVecto
 	return all, err
 }
 
-// explain calls found for the document of each hit, in order, and missing for
+// explain calls found for the passage of each hit, in order, and missing for
 // one that is no more.
 func (c *collection) explain(ctx context.Context, hits []braid.Hit, found func(ord uint32), missing func()) error {
 	c.mu.RLock()
@@ -51,7 +51,7 @@ func (c *collection) explain(ctx context.Context, hits []braid.Hit, found func(o
 		if err := ctx.Err(); err != nil {
 			return braid.Errorf(braid.CodeOf(err), "explain hits of collection %q: %w", c.recorded.Name, err)
 		}
-		if ord, ok := c.ords[h.ID]; ok {
+		if ord, ok := c.ordinal(h); ok {
 			found(ord)
 		} else {
 			missing()

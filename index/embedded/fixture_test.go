@@ -30,14 +30,27 @@ import (
 )
 
 // Fixtures are data folders and backups as earlier versions wrote them; what
-// they hold follows from fixtureModel. A version reads those of all versions
+// they hold follows from fixtures. A version reads those of all versions
 // before it.
 //
-// Who changes a form on disk leaves testdata/v1 alone, copies the functions
-// that describe it if need be, sets fixtureFolder to the next number, and runs
+// Who changes a form on disk leaves the folders there are alone, adds a version
+// to fixtures, and runs
 //
 //	go test ./index/embedded -run TestFixtures -update
-const fixtureFolder = "testdata/v1"
+const newestFixture = "v2"
+
+// fixtures are what was written by each version.
+var fixtures = map[string]fixture{
+	"v1": {documents: map[string]int{"notes": 1100, "graph": 1650, "words": 5}},
+	// Documents are split.
+	"v2": {documents: map[string]int{"notes": 480, "graph": 720, "words": 5}, split: true},
+}
+
+// fixture says what a version's collections hold.
+type fixture struct {
+	documents map[string]int
+	split     bool // most documents are, into up to five passages
+}
 
 var update = flag.Bool("update", false, "write the fixtures of today's forms anew")
 
@@ -58,7 +71,29 @@ func fixtureSchemas() map[string]index.Schema {
 	return map[string]index.Schema{"notes": fixtureSchema, "graph": fixtureSchema, "words": {}}
 }
 
-// fixtureEntry is the document with number i, written for the time'th time.
+// entry is the document with number i, written for the time'th time.
+func (f fixture) entry(schema index.Schema, i, time int) index.Entry {
+	e := fixtureEntry(schema, i, time)
+	if !f.split || i%5 == 0 {
+		return e
+	}
+	e.Document.Format = []braid.Format{"", braid.FormatText, braid.FormatMarkdown, braid.FormatHTML}[i%4]
+	e.Document.Text, e.Passages = "", nil
+	for n := range i % 6 {
+		whole := fixtureEntry(schema, i+10_000*n, time)
+		p := whole.Passages[0]
+		p.Text, p.Start, p.End = whole.Read(0), len(e.Document.Text), len(e.Document.Text)+len(whole.Document.Text)
+		p.Section = whole.Document.Title
+		e.Document.Text += whole.Document.Text + "\n"
+		e.Passages = append(e.Passages, p)
+	}
+	if len(e.Passages) == 0 {
+		return fixtureEntry(schema, i, time)
+	}
+	return e
+}
+
+// fixtureEntry is a document that is not split.
 func fixtureEntry(schema index.Schema, i, time int) index.Entry {
 	random := rand.New(rand.NewPCG(uint64(i), uint64(time)))
 	nouns := []string{"pump", "seal", "valve", "tank", "pressure", "E-1042", "überdruck", "flange", "gasket", "motor"}
@@ -66,7 +101,8 @@ func fixtureEntry(schema index.Schema, i, time int) index.Entry {
 	for w := range text {
 		text[w] = nouns[random.IntN(len(nouns))]
 	}
-	e := index.Entry{Document: braid.Document{ID: fmt.Sprintf("d%04d", i), Text: fmt.Sprintf("%s number%d", strings.Join(text, " "), i)}}
+	e := index.Whole(braid.Document{ID: fmt.Sprintf("d%04d", i), Text: fmt.Sprintf("%s number%d", strings.Join(text, " "), i)}, [32]byte{})
+	p := &e.Passages[0]
 	if i%3 > 0 {
 		e.Document.Title = fmt.Sprintf("title %d", i%7)
 	}
@@ -81,47 +117,47 @@ func fixtureEntry(schema index.Schema, i, time int) index.Entry {
 	for range schema.Dimensions {
 		x := random.NormFloat64()
 		norm += x * x
-		e.Dense = append(e.Dense, float32(x))
+		p.Dense = append(p.Dense, float32(x))
 	}
-	for x := range e.Dense {
-		e.Dense[x] /= float32(math.Sqrt(norm))
+	for x := range p.Dense {
+		p.Dense[x] /= float32(math.Sqrt(norm))
 	}
 	for _, x := range random.Perm(500)[:i%9] {
-		e.Sparse.Indices = append(e.Sparse.Indices, uint32(x))
-		e.Sparse.Values = append(e.Sparse.Values, random.Float32()+0.01)
+		p.Sparse.Indices = append(p.Sparse.Indices, uint32(x))
+		p.Sparse.Values = append(p.Sparse.Values, random.Float32()+0.01)
 	}
-	slices.Sort(e.Sparse.Indices)
+	slices.Sort(p.Sparse.Indices)
 	if i%4 > 0 {
-		e.Tokens = []uint32{uint32(i), 101, 30_521}
+		p.Tokens = []uint32{uint32(i), 101, 30_521}
 	}
 	return e
 }
 
-// fixtureBatches are all writes to a collection: the first makes it, the second
+// batches are all writes to a collection: the first makes it, the second
 // is in what is saved, the third came after that.
-func fixtureBatches(name string) []index.Batch {
-	schema, n := fixtureSchemas()[name], map[string]int{"notes": 1100, "graph": 1650, "words": 5}[name]
+func (f fixture) batches(name string) []index.Batch {
+	schema, n := fixtureSchemas()[name], f.documents[name]
 	b := make([]index.Batch, 3)
 	for i := range n {
-		b[0].Upserts = append(b[0].Upserts, fixtureEntry(schema, i, 0))
+		b[0].Upserts = append(b[0].Upserts, f.entry(schema, i, 0))
 		switch {
 		case i%29 == 3:
 			b[1].Deletes = append(b[1].Deletes, fmt.Sprintf("d%04d", i))
 		case i%23 == 2:
-			b[1].Upserts = append(b[1].Upserts, fixtureEntry(schema, i, 1))
+			b[1].Upserts = append(b[1].Upserts, f.entry(schema, i, 1))
 		case i%301 == 4:
 			b[2].Deletes = append(b[2].Deletes, fmt.Sprintf("d%04d", i))
 		case i%307 == 1:
-			b[2].Upserts = append(b[2].Upserts, fixtureEntry(schema, i, 2))
+			b[2].Upserts = append(b[2].Upserts, f.entry(schema, i, 2))
 		}
 	}
 	return b
 }
 
-// fixtureModel is what a collection holds after its first writes.
-func fixtureModel(name string, writes int) map[string]index.Entry {
+// model is what a collection holds after its first writes.
+func (f fixture) model(name string, writes int) map[string]index.Entry {
 	m := map[string]index.Entry{}
-	for _, b := range fixtureBatches(name)[:writes] {
+	for _, b := range f.batches(name)[:writes] {
 		for _, id := range b.Deletes {
 			delete(m, id)
 		}
@@ -141,9 +177,9 @@ func openFixture(t *testing.T, dir string, log io.Writer) *embedded.Engine {
 	return e
 }
 
-// writeFixtures makes a folder of data that has been opened and closed a few
+// write makes a folder of data that has been opened and closed a few
 // times, and a backup of it.
-func writeFixtures(t *testing.T) {
+func (f fixture) write(t *testing.T, folder string) {
 	ctx, dir := context.Background(), t.TempDir()
 	for step := range 3 {
 		e := openFixture(t, dir, io.Discard)
@@ -157,13 +193,13 @@ func writeFixtures(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if _, err := c.Write(ctx, fixtureBatches(name)[step]); err != nil {
+			if _, err := c.Write(ctx, f.batches(name)[step]); err != nil {
 				t.Fatal(err)
 			}
 		}
 		if step == 2 {
 			var backup bytes.Buffer
-			if err := errors.Join(e.Backup(ctx, &backup), os.WriteFile(filepath.Join(fixtureFolder, "backup.tar.zst"), backup.Bytes(), 0o600)); err != nil {
+			if err := errors.Join(e.Backup(ctx, &backup), os.WriteFile(filepath.Join(folder, "backup.tar.zst"), backup.Bytes(), 0o600)); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -180,7 +216,7 @@ func writeFixtures(t *testing.T) {
 	var b bytes.Buffer
 	z := gzip.NewWriter(&b)
 	archive := tar.NewWriter(z)
-	if err := errors.Join(archive.AddFS(os.DirFS(dir)), archive.Close(), z.Close(), os.WriteFile(filepath.Join(fixtureFolder, "folder.tar.gz"), b.Bytes(), 0o600)); err != nil {
+	if err := errors.Join(archive.AddFS(os.DirFS(dir)), archive.Close(), z.Close(), os.WriteFile(filepath.Join(folder, "folder.tar.gz"), b.Bytes(), 0o600)); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -221,62 +257,69 @@ func unpackFixture(t *testing.T, version string) string {
 // searches, writes, and opens again.
 func TestFixtures(t *testing.T) {
 	if *update {
-		if err := os.MkdirAll(fixtureFolder, 0o700); err != nil {
+		folder := filepath.Join("testdata", newestFixture)
+		if err := os.MkdirAll(folder, 0o700); err != nil {
 			t.Fatal(err)
 		}
-		writeFixtures(t)
+		fixtures[newestFixture].write(t, folder)
 	}
+	for version, f := range fixtures {
+		t.Run(version, func(t *testing.T) { testFixture(t, version, f) })
+	}
+}
+
+func testFixture(t *testing.T, version string, f fixture) {
 	t.Run("folder", func(t *testing.T) {
-		dir := unpackFixture(t, "v1")
+		dir := unpackFixture(t, version)
 		var said bytes.Buffer
 		e := openFixture(t, dir, &said)
 		if n := strings.Count(said.String(), "opened from what is saved"); n != 2 || strings.Contains(said.String(), "WARN") {
 			t.Errorf("%d collections are opened from what is saved, want 2:\n%s", n, &said)
 		}
-		checkFixture(t, e, 3)
-		writeToFixture(t, e, dir)
+		f.check(t, e, 3)
+		f.writeTo(t, e, dir)
 	})
 	t.Run("folder without indexes", func(t *testing.T) {
-		dir := unpackFixture(t, "v1")
+		dir := unpackFixture(t, version)
 		if err := os.RemoveAll(filepath.Join(dir, "indexes")); err != nil {
 			t.Fatal(err)
 		}
 		e := openFixture(t, dir, io.Discard)
-		checkFixture(t, e, 3)
+		f.check(t, e, 3)
 		if err := e.Close(); err != nil {
 			t.Fatal(err)
 		}
 	})
 	t.Run("backup", func(t *testing.T) {
-		f, err := os.Open("testdata/v1/backup.tar.zst")
+		backup, err := os.Open(filepath.Join("testdata", version, "backup.tar.zst"))
 		if err != nil {
 			t.Fatal(err)
 		}
-		defer f.Close()
+		defer backup.Close()
 		dir := filepath.Join(t.TempDir(), "restored")
-		if err := store.Restore(context.Background(), f, dir, nil); err != nil {
+		if err := store.Restore(context.Background(), backup, dir, nil); err != nil {
 			t.Fatal(err)
 		}
 		e := openFixture(t, dir, io.Discard)
-		checkFixture(t, e, 3)
-		writeToFixture(t, e, dir)
+		f.check(t, e, 3)
+		f.writeTo(t, e, dir)
 	})
 }
 
-// writeToFixture changes old data with today's version, and closes it.
-func writeToFixture(t *testing.T, e *embedded.Engine, dir string) {
+// writeTo changes old data with today's version, and closes it.
+func (f fixture) writeTo(t *testing.T, e *embedded.Engine, dir string) {
 	t.Helper()
 	ctx := context.Background()
 	c, err := e.Open(ctx, "notes")
 	if err != nil {
 		t.Fatal(err)
 	}
-	changed := fixtureEntry(fixtureSchema, 7, 9)
+	changed := f.entry(fixtureSchema, 7, 9)
 	if got, err := c.Write(ctx, index.Batch{Upserts: []index.Entry{changed}, Deletes: []string{"d0008"}}); err != nil || got != (index.WriteResult{Replaced: 1, Deleted: 1}) {
 		t.Fatalf("a write comes to %+v, error %v", got, err)
 	}
 	for range 2 {
-		hits, err := c.SearchDense(ctx, changed.Dense, index.Query{K: 1})
+		hits, err := c.SearchDense(ctx, changed.Passages[0].Dense, index.Query{K: 1})
 		if err != nil || len(hits) != 1 || hits[0].ID != changed.Document.ID || hits[0].Score < 0.999 {
 			t.Errorf("what was written is not found: %v, error %v", hits, err)
 		}
@@ -296,9 +339,9 @@ func writeToFixture(t *testing.T, e *embedded.Engine, dir string) {
 	}
 }
 
-// checkFixture compares all collections with their models, and their searches
+// check compares all collections with their models, and their searches
 // with those of new collections that hold the same.
-func checkFixture(t *testing.T, e *embedded.Engine, writes int) {
+func (f fixture) check(t *testing.T, e *embedded.Engine, writes int) {
 	t.Helper()
 	ctx := context.Background()
 	fresh := open(t, t.TempDir())
@@ -315,7 +358,7 @@ func checkFixture(t *testing.T, e *embedded.Engine, writes int) {
 		if info := c.Info(); info.Schema != schema || info.Created.IsZero() {
 			t.Errorf("%s is made for %+v, at %s", name, info.Schema, info.Created)
 		}
-		m := fixtureModel(name, writes)
+		m := f.model(name, writes)
 		checkContents(t, name, c, m)
 		same, err := fresh.Create(ctx, name, schema)
 		if err != nil {
@@ -336,7 +379,7 @@ func checkContents(t *testing.T, name string, c index.Collection, m map[string]i
 	if got := c.Info().Documents; got != len(ids) {
 		t.Errorf("%s has %d documents, want %d", name, got, len(ids))
 	}
-	got, err := c.Get(ctx, ids)
+	got, err := c.Encoded(ctx, ids)
 	if err != nil || len(got) != len(ids) {
 		t.Fatalf("%s: %d documents, want %d, error %v", name, len(got), len(ids), err)
 	}
@@ -345,7 +388,7 @@ func checkContents(t *testing.T, name string, c index.Collection, m map[string]i
 		t.Fatal(err)
 	}
 	for i, id := range ids {
-		want := index.Stored{Document: m[id].Document, Fingerprint: m[id].Fingerprint, Tokens: m[id].Tokens}
+		want := m[id]
 		if !reflect.DeepEqual(got[i], want) {
 			t.Fatalf("%s: document %+v, want %+v", name, got[i], want)
 		}
@@ -385,7 +428,7 @@ func compareSearches(t *testing.T, name string, c, want index.Collection) {
 				if method == index.MethodGraph && branch == braid.Dense {
 					all += len(expected)
 					for _, h := range expected {
-						if !slices.ContainsFunc(got, func(g braid.Hit) bool { return g.ID == h.ID }) {
+						if !slices.ContainsFunc(got, func(g braid.Hit) bool { return g.ID == h.ID && g.Passage == h.Passage }) {
 							missed++
 						}
 					}
@@ -398,10 +441,10 @@ func compareSearches(t *testing.T, name string, c, want index.Collection) {
 			})
 			if name != "words" {
 				compare(braid.Dense, func(c index.Collection, q index.Query) ([]braid.Hit, error) {
-					return c.SearchDense(ctx, probe.Dense, q)
+					return c.SearchDense(ctx, probe.Passages[0].Dense, q)
 				})
 				compare(braid.Sparse, func(c index.Collection, q index.Query) ([]braid.Hit, error) {
-					return c.SearchSparse(ctx, probe.Sparse, q)
+					return c.SearchSparse(ctx, probe.Passages[0].Sparse, q)
 				})
 			}
 		}
@@ -413,7 +456,7 @@ func compareSearches(t *testing.T, name string, c, want index.Collection) {
 
 // sameHit allows for the last bits of a sum, which depend on how an index adds.
 func sameHit(a, b braid.Hit) bool {
-	return a.ID == b.ID && math.Abs(a.Score-b.Score) < 1e-5
+	return a.ID == b.ID && a.Passage == b.Passage && math.Abs(a.Score-b.Score) < 1e-5
 }
 
 func resolveJSON(t *testing.T, c index.Collection, filter string) index.Set {
@@ -477,7 +520,7 @@ func TestLaterVersions(t *testing.T) {
 			record[0] = 200
 			return errors.Join(it.Close(), db.Set(key, record, pebble.Sync))
 		})
-		refused(t, dir, "format 200", "reads 1")
+		refused(t, dir, "format 200", "reads 1 to 2")
 	})
 	t.Run("saved", func(t *testing.T) {
 		dir := unpackFixture(t, "v1")
@@ -495,9 +538,9 @@ func TestLaterVersions(t *testing.T) {
 		var said bytes.Buffer
 		e := openFixture(t, dir, &said)
 		defer e.Close()
-		if n := strings.Count(said.String(), "in version 200, this program reads 1"); n != 2 {
+		if n := strings.Count(said.String(), "in version 200, this program reads 1 to 2"); n != 2 {
 			t.Errorf("%d of 2 collections name the versions:\n%s", n, &said)
 		}
-		checkFixture(t, e, 3)
+		fixtures["v1"].check(t, e, 3)
 	})
 }

@@ -26,7 +26,7 @@ func fillWords(t testing.TB, e *embedded.Engine, n int) index.Collection {
 		order = order[len(next):]
 		var b index.Batch
 		for _, i := range next {
-			b.Upserts = append(b.Upserts, index.Entry{Document: braid.Document{ID: fmt.Sprintf("doc-%07d", i), Text: "word", Payload: fmt.Appendf(nil, `{"rare":%t,"frequent":%t}`, i%100 == 7, i%2 == 0)}})
+			b.Upserts = append(b.Upserts, index.Whole(braid.Document{ID: fmt.Sprintf("doc-%07d", i), Text: "word", Payload: fmt.Appendf(nil, `{"rare":%t,"frequent":%t}`, i%100 == 7, i%2 == 0)}, [32]byte{}))
 		}
 		if _, err := c.Write(context.Background(), b); err != nil {
 			t.Fatal(err)

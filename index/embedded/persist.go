@@ -30,12 +30,11 @@ const (
 // part is a piece of the branches that has a file of its own.
 type part struct {
 	name string
-	save func(*snapshot.Writer)
-	load func(*snapshot.Reader) error
+	// version is that of the form that save writes; load reads those up to it.
+	version uint64
+	save    func(*snapshot.Writer)
+	load    func(*snapshot.Reader) error
 }
-
-// savedVersion is the version of the form of every part's file.
-const savedVersion = 1
 
 // save writes the branches, which are those of version, and returns the size.
 // Searches may go on, changes not.
@@ -53,7 +52,7 @@ func (b *branches) save(dir string, number uint32, version store.Version) (size 
 			_ = os.RemoveAll(fresh) // what is left is ignored and removed later
 		}
 	}()
-	for _, p := range append([]part{b.documents(&version)}, b.parts()...) {
+	for _, p := range append([]part{b.directory(&version)}, b.parts()...) {
 		n, err := writePart(filepath.Join(fresh, p.name), p)
 		if err != nil {
 			return 0, err
@@ -80,7 +79,7 @@ func writePart(path string, p part) (size int64, err error) {
 	}
 	defer func() { err = errors.Join(err, f.Close()) }()
 	buffer := bufio.NewWriterSize(f, 1<<20)
-	w := snapshot.NewWriter(buffer, p.name, savedVersion)
+	w := snapshot.NewWriter(buffer, p.name, p.version)
 	p.save(w)
 	if err := w.Close(); err != nil {
 		return 0, fmt.Errorf("write %s: %w", p.name, err)
@@ -105,7 +104,7 @@ func syncFolder(path string) error {
 // load fills new branches from a saved form and returns the version it is of.
 func (b *branches) load(ctx context.Context, path string) (version store.Version, err error) {
 	// The other parts are checked against the documents.
-	if err := readPart(ctx, path, b.documents(&version)); err != nil {
+	if err := readPart(ctx, path, b.directory(&version)); err != nil {
 		return store.Version{}, err
 	}
 	g, ctx := errgroup.WithContext(ctx)
@@ -126,7 +125,7 @@ func readPart(ctx context.Context, folder string, p part) error {
 	if err != nil {
 		return braid.Errorf(braid.Internal, "%w", err)
 	}
-	r := snapshot.NewReader(readerUntil{ctx, f}, info.Size(), p.name, savedVersion)
+	r := snapshot.NewReader(readerUntil{ctx, f}, info.Size(), p.name, p.version)
 	if err = r.Err(); err == nil {
 		err = p.load(r)
 	}

@@ -10,7 +10,7 @@ import (
 	"github.com/braid-search/braid/index/store"
 )
 
-// rebuildChunk is how many entries go to the branches at a time, and
+// rebuildChunk is how many passages, or more of one document, go to the branches at a time, and
 // rebuildQueue how many chunks may wait for a branch: enough to keep them busy,
 // a few MB at most.
 const (
@@ -21,7 +21,8 @@ const (
 // chunk is a run of entries in the order of their ordinals.
 type chunk struct {
 	entries  []index.Entry
-	first    uint32 // the ordinal of entries[0]
+	first    uint32 // the ordinal of the first passage of entries[0]
+	passages int
 	contents []content
 	err      error         // why there are no contents, or nil
 	analysed chan struct{} // closed when they are there
@@ -72,36 +73,39 @@ func (b *branches) rebuild(ctx context.Context, view *store.View, progress func(
 func (b *branches) adders() []func(*chunk) {
 	adders := []func(*chunk){
 		func(c *chunk) {
-			for i := range c.entries {
-				b.lexical.AddAnalysis(c.first+uint32(i), c.contents[i].words)
-			}
+			c.each(func(ord uint32, i, n int) { b.lexical.AddAnalysis(ord, c.contents[i].words[n]) })
 		},
 		func(c *chunk) {
-			for i := range c.entries {
-				b.filter.Add(c.first+uint32(i), c.contents[i].fields)
-			}
+			c.each(func(ord uint32, i, _ int) { b.filter.Add(ord, c.contents[i].fields) })
 		},
 	}
 	if b.dense != nil {
 		adders = append(adders, func(c *chunk) {
-			vectors := make([][]float32, len(c.entries))
-			for i := range c.entries {
-				vectors[i] = c.entries[i].Dense
-			}
+			vectors := make([][]float32, 0, c.passages)
+			c.each(func(_ uint32, i, n int) { vectors = append(vectors, c.entries[i].Passages[n].Dense) })
 			b.dense.Put(c.first, vectors...)
 		})
 	}
 	if b.sparse != nil {
 		adders = append(adders, func(c *chunk) {
-			for i := range c.entries {
-				b.sparse.Add(c.first+uint32(i), c.entries[i].Sparse)
-			}
+			c.each(func(ord uint32, i, n int) { b.sparse.Add(ord, c.entries[i].Passages[n].Sparse) })
 		})
 	}
 	return adders
 }
 
-// read gives every record an ordinal and sends it to each of queues.
+// each calls add for passage n of entry i, for all of them, by ascending ordinals.
+func (c *chunk) each(add func(ord uint32, i, n int)) {
+	ord := c.first
+	for i := range c.entries {
+		for n := range c.entries[i].Passages {
+			add(ord, i, n)
+			ord++
+		}
+	}
+}
+
+// read gives every record's passages ordinals and sends it to each of queues.
 func (b *branches) read(ctx context.Context, view *store.View, progress func(Progress), queues []chan<- *chunk) error {
 	recorded := view.Collection()
 	next := func() *chunk { return &chunk{first: uint32(len(b.slots)), analysed: make(chan struct{})} }
@@ -116,12 +120,14 @@ func (b *branches) read(ctx context.Context, view *store.View, progress func(Pro
 		c = next()
 	}
 	err := view.Scan(ctx, func(e index.Entry) error {
-		if len(e.Dense) != recorded.Schema.Dimensions {
-			return braid.Errorf(braid.Corrupt, "document %q of collection %q has a vector of %d dimensions, want %d", e.Document.ID, recorded.Name, len(e.Dense), recorded.Schema.Dimensions)
+		for _, p := range e.Passages {
+			if len(p.Dense) != recorded.Schema.Dimensions {
+				return braid.Errorf(braid.Corrupt, "document %q of collection %q has a vector of %d dimensions, want %d", e.Document.ID, recorded.Name, len(p.Dense), recorded.Schema.Dimensions)
+			}
 		}
 		b.place(e)
 		c.entries = append(c.entries, e)
-		if len(c.entries) == rebuildChunk {
+		if c.passages += len(e.Passages); c.passages >= rebuildChunk {
 			flush()
 		}
 		return nil

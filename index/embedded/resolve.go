@@ -15,11 +15,12 @@ type set struct {
 	of     *collection
 	in     *branches
 	filter braid.Filter
-	ords   *docset.Set
+	ords   *docset.Set // of passages: all of a document's or none
+	length int         // documents
 }
 
 // Len implements index.Set.
-func (s *set) Len() int { return s.ords.Len() }
+func (s *set) Len() int { return s.length }
 
 // Resolve implements index.Collection.
 func (c *collection) Resolve(ctx context.Context, filter braid.Filter) (index.Set, error) {
@@ -34,7 +35,8 @@ func (c *collection) Resolve(ctx context.Context, filter braid.Filter) (index.Se
 	if c.gone != nil {
 		return nil, c.gone
 	}
-	return &set{of: c, in: c.branches, filter: filter, ords: c.filter.Resolve(filter)}, nil
+	ords := c.filter.Resolve(filter)
+	return &set{of: c, in: c.branches, filter: filter, ords: ords, length: c.documents(ords)}, nil
 }
 
 // ordinals returns those that allowed stands for now, nil for all. mu is held.
@@ -87,7 +89,7 @@ func (c *collection) walkPays(limit int, ords *docset.Set) bool {
 	all := float64(len(c.ords))
 	members := all
 	if ords != nil {
-		members = float64(ords.Len())
+		members = float64(ords.Len()) // passages, which are what is looked at
 	}
 	return float64(limit)*all*50 < members*members
 }
@@ -118,8 +120,8 @@ func (c *collection) selectIDs(ctx context.Context, after string, limit int, ord
 			return nil, ctx.Err()
 		}
 		// A slot whose document is no more has no id, which is not above after.
-		if id := c.slots[ord].id; id > after {
-			first.add(id, limit)
+		if s := &c.slots[ord]; s.passage == 0 && s.id > after {
+			first.add(s.id, limit)
 		}
 	}
 	return first.cut(limit), nil

@@ -11,15 +11,15 @@ import (
 )
 
 const (
-	// fewestSaved is how many documents a collection has that is saved: to build
+	// fewestSaved is how many passages a collection has that is saved: to build
 	// fewer takes less than a tenth of a second.
 	fewestSaved = 1000
-	// mostUnsaved is how many documents may be written to a small collection
-	// before it is saved again, or a tenth of its documents: they are what has to
+	// mostUnsaved is how many passages may be written to a small collection
+	// before it is saved again, or a tenth of its passages: they are what has to
 	// be built when the process is killed.
 	mostUnsaved = 10_000
 	// worthSaving is how many have been written to a small collection, or a
-	// hundredth of its documents, that it is saved when it is closed.
+	// hundredth of its passages, that it is saved when it is closed.
 	worthSaving = 500
 	// nothing is a sequence that no saved form has.
 	nothing = 0
@@ -29,7 +29,7 @@ const (
 // vacuum is not disturbed: a save would wait for it, and writes for the save.
 // writes is held, or nobody uses the collection yet.
 func (c *collection) saveIfDue() {
-	if c.unsaved > max(mostUnsaved, len(c.ords)/10) && !c.saving && c.vacuum == nil {
+	if c.unsaved > max(mostUnsaved, c.passages/10) && !c.saving && c.vacuum == nil {
 		c.saving = true
 		c.background.Go(c.saveInBackground)
 	}
@@ -49,7 +49,7 @@ func (c *collection) saveInBackground() {
 // not build them. writes is held, so that writes wait; searches go on. When it
 // fails nothing is lost but time.
 func (c *collection) save() {
-	if len(c.ords) < fewestSaved {
+	if c.passages < fewestSaved {
 		return
 	}
 	started := time.Now()
@@ -110,11 +110,11 @@ func (c *collection) open(ctx context.Context, view *store.View, progress func(P
 			return nil
 		}
 	}
-	c.branches = newBranches(c.recorded.Schema, c.recorded.Documents, c.options)
+	c.branches = newBranches(c.recorded.Schema, c.recorded.Passages, c.options)
 	if err := c.rebuild(ctx, view, progress); err != nil {
 		return err
 	}
-	c.unsaved = len(c.ords)
+	c.unsaved = c.passages
 	c.saveIfDue()
 	return nil
 }
@@ -141,7 +141,7 @@ func (c *collection) verify() {
 // openSaved reports false when what is saved is not of this collection's past,
 // or of one so long ago that building is faster.
 func (c *collection) openSaved(ctx context.Context, sequence uint64, view *store.View) (ok bool, err error) {
-	fresh := newBranches(c.recorded.Schema, c.recorded.Documents, c.options)
+	fresh := newBranches(c.recorded.Schema, c.recorded.Passages, c.options)
 	version, err := fresh.load(ctx, savedPath(c.dir, c.recorded.Number, sequence))
 	if err != nil {
 		return false, err

@@ -31,7 +31,7 @@ func TestGraphMadeInTheBackgroundIsSaved(t *testing.T) {
 		}
 	}
 	method := func(c index.Collection) (m index.Method) {
-		if _, err := c.SearchDense(ctx, entryOf("d0", "text").Dense, index.Query{K: 1, Method: &m}); err != nil {
+		if _, err := c.SearchDense(ctx, entryOf("d0", "text").Passages[0].Dense, index.Query{K: 1, Method: &m}); err != nil {
 			t.Fatal(err)
 		}
 		return m

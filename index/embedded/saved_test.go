@@ -48,6 +48,16 @@ func fromSaved(said string) (changes string, ok bool) {
 // savedModel is a collection as a map of texts, for comparing.
 type savedModel map[string]string
 
+// savedEntry is a document of as many passages as savedPassages says.
+func savedEntry(id, text string) index.Entry {
+	if n := savedPassages(id); n > 1 {
+		return splitOf(id, text, n)
+	}
+	return entryOf(id, text)
+}
+
+func savedPassages(id string) int { return 1 + max(0, int(id[len(id)-1])-'7') }
+
 func (m savedModel) write(t *testing.T, c index.Collection, random *rand.Rand, n int) {
 	t.Helper()
 	var b index.Batch
@@ -59,7 +69,7 @@ func (m savedModel) write(t *testing.T, c index.Collection, random *rand.Rand, n
 			continue
 		}
 		m[id] = fmt.Sprintf("%s text %d", id, random.IntN(5))
-		b.Upserts = append(b.Upserts, entryOf(id, m[id]))
+		b.Upserts = append(b.Upserts, savedEntry(id, m[id]))
 	}
 	if _, err := c.Write(context.Background(), b); err != nil {
 		t.Fatal(err)
@@ -74,8 +84,12 @@ func (m savedModel) check(t *testing.T, e *embedded.Engine, random *rand.Rand) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got := c.Info().Documents; got != len(m) {
-		t.Fatalf("%d documents, want %d", got, len(m))
+	passages := 0
+	for id := range m {
+		passages += savedPassages(id)
+	}
+	if got := c.Info(); got.Documents != len(m) || got.Passages != passages {
+		t.Fatalf("%d documents with %d passages, want %d with %d", got.Documents, got.Passages, len(m), passages)
 	}
 	var filter braid.Filter
 	if err := filter.UnmarshalJSON([]byte(`{"must":[{"field":"id","exists":true}]}`)); err != nil {
@@ -88,7 +102,8 @@ func (m savedModel) check(t *testing.T, e *embedded.Engine, random *rand.Rand) {
 	for range 30 {
 		id := fmt.Sprint("d", random.IntN(4*len(m)))
 		text, there := m[id]
-		want := entryOf(id, text)
+		want := savedEntry(id, text)
+		passage := random.IntN(len(want.Passages))
 		q := index.Query{K: 1, Allowed: set}
 		lexical, err := c.SearchLexical(ctx, id, q)
 		if err != nil {
@@ -100,12 +115,12 @@ func (m savedModel) check(t *testing.T, e *embedded.Engine, random *rand.Rand) {
 		if !there {
 			continue
 		}
-		dense, err := c.SearchDense(ctx, want.Dense, q)
-		if err != nil || dense[0].ID != id || dense[0].Score < 0.999 {
+		dense, err := c.SearchDense(ctx, want.Passages[passage].Dense, q)
+		if err != nil || dense[0].ID != id || dense[0].Passage != passage || dense[0].Score < 0.999 {
 			t.Fatalf("dense search for %s finds %v, error %v", id, dense, err)
 		}
-		sparse, err := c.SearchSparse(ctx, want.Sparse, q)
-		if err != nil || sparse[0].ID != id {
+		sparse, err := c.SearchSparse(ctx, want.Passages[passage].Sparse, q)
+		if err != nil || sparse[0].ID != id || sparse[0].Passage != passage {
 			t.Fatalf("sparse search for %s finds %v, error %v", id, sparse, err)
 		}
 		prints, err := c.Fingerprints(ctx, []string{id})

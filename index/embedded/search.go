@@ -2,6 +2,7 @@ package embedded
 
 import (
 	"context"
+	"strings"
 
 	"github.com/braid-search/braid"
 	"github.com/braid-search/braid/index"
@@ -62,17 +63,24 @@ func (c *collection) search(ctx context.Context, q index.Query, find func(topk.S
 	}
 	hits := make([]braid.Hit, len(matches))
 	for i, m := range matches {
-		hits[i] = braid.Hit{ID: c.slots[m.Ord].id, Score: m.Score}
+		s := &c.slots[m.Ord]
+		hits[i] = braid.Hit{ID: s.id, Passage: int(s.passage), Score: m.Score}
 	}
 	return hits, nil
 }
 
-// scan puts q in terms of ordinals, with ties in the order of ids. mu is held.
+// scan puts q in terms of ordinals, with ties in the order of ids and passages.
+// mu is held.
 func (c *collection) scan(q index.Query) (topk.Scan, error) {
 	allowed, err := c.ordinals(q.Allowed)
 	return topk.Scan{
 		K:       q.K,
 		Allowed: allowed,
-		Before:  func(x, y uint32) bool { return c.slots[x].id < c.slots[y].id },
+		Before: func(x, y uint32) bool {
+			if order := strings.Compare(c.slots[x].id, c.slots[y].id); order != 0 {
+				return order < 0
+			}
+			return x < y
+		},
 	}, err
 }

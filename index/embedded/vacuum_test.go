@@ -70,8 +70,9 @@ func TestVacuum(t *testing.T) {
 		for first := from; first < to; first += step {
 			var b index.Batch
 			for i := range step {
-				e := index.Entry{Document: braid.Document{ID: fmt.Sprint("d", first+i), Text: "a"}, Dense: drawUnit(random)}
-				vectors[e.Document.ID] = e.Dense
+				e := index.Whole(braid.Document{ID: fmt.Sprint("d", first+i), Text: "a"}, [32]byte{})
+				e.Passages[0].Dense = drawUnit(random)
+				vectors[e.Document.ID] = e.Passages[0].Dense
 				b.Upserts = append(b.Upserts, e)
 			}
 			if _, err := c.Write(ctx, b); err != nil {
@@ -172,12 +173,13 @@ func TestClosedDuringVacuum(t *testing.T) {
 	var b, removal index.Batch
 	vectors := map[string][]float32{}
 	for i := range documents {
-		e := index.Entry{Document: braid.Document{ID: fmt.Sprint("d", i), Text: "a"}, Dense: drawUnit(random)}
+		e := index.Whole(braid.Document{ID: fmt.Sprint("d", i), Text: "a"}, [32]byte{})
+		e.Passages[0].Dense = drawUnit(random)
 		b.Upserts = append(b.Upserts, e)
 		if i%3 == 0 {
 			removal.Deletes = append(removal.Deletes, e.Document.ID)
 		} else {
-			vectors[e.Document.ID] = e.Dense
+			vectors[e.Document.ID] = e.Passages[0].Dense
 		}
 	}
 	first := index.Batch{Upserts: b.Upserts[:1]} // which a compaction follows: to a graph

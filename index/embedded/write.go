@@ -137,7 +137,7 @@ func (c *collection) commit(group []*pending) {
 	}
 	if err == nil && len(all.upserts)+len(all.deletes) > 0 {
 		c.apply(all)
-		c.afterWrite(len(all.upserts) + len(all.deletes))
+		c.afterWrite(all)
 	}
 }
 
@@ -164,13 +164,16 @@ func (c *collection) planPending(w *pending) (change, error) {
 	return planned, nil
 }
 
-// afterWrite starts what is due after n documents were written. writes is held.
-func (c *collection) afterWrite(n int) {
+// afterWrite starts what is due after a write. writes is held.
+func (c *collection) afterWrite(done change) {
 	if c.changed == nil && c.outdated() {
 		c.startCompaction()
 	}
 	c.vacuumIfDue()
-	c.unsaved += n
+	c.unsaved += len(done.deletes)
+	for _, e := range done.upserts {
+		c.unsaved += len(e.Passages)
+	}
 	c.saveIfDue()
 }
 

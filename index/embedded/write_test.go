@@ -24,7 +24,7 @@ func TestWritesSideBySide(t *testing.T) {
 		t.Fatal(err)
 	}
 	words := func(id, text string) index.Entry {
-		return index.Entry{Document: braid.Document{ID: id, Text: text}}
+		return index.Whole(braid.Document{ID: id, Text: text}, [32]byte{})
 	}
 	texts := make([]map[string]string, writers)
 	var wg sync.WaitGroup
@@ -111,7 +111,7 @@ func TestOneFaultyWriteAmongMany(t *testing.T) {
 	var wg sync.WaitGroup
 	for i := range 60 {
 		wg.Go(func() {
-			entry := index.Entry{Document: braid.Document{ID: fmt.Sprint(i), Text: "text", Payload: []byte(`{"tenant":1}`)}}
+			entry := index.Whole(braid.Document{ID: fmt.Sprint(i), Text: "text", Payload: []byte(`{"tenant":1}`)}, [32]byte{})
 			b, in, want := index.Batch{Upserts: []index.Entry{entry}}, ctx, braid.Code("")
 			switch i % 6 {
 			case 0:

@@ -113,7 +113,7 @@ func (v *View) Get(id string) (entry index.Entry, ok bool, err error) {
 		return index.Entry{}, false, nil
 	}
 	if err == nil {
-		entry, err = decodeRecord(id, record)
+		entry, err = decodeRecord(id, record, true)
 		err = errors.Join(err, closer.Close())
 	}
 	if err != nil {

@@ -19,6 +19,7 @@ import (
 //	x                 number of the newest collection, 4 bytes
 //	c<name>           collection, JSON
 //	n<number>         tally of its documents
+//	p<number>         how many passages they have, 8 bytes, if not one each
 //	d<number><id>     record of a document
 //	l<number><sequence>  what a commit changed; see changes.go
 const (
@@ -30,6 +31,8 @@ const (
 func collectionKey(name string) []byte { return append([]byte{'c'}, name...) }
 
 func tallyKey(number uint32) []byte { return binary.BigEndian.AppendUint32([]byte{'n'}, number) }
+
+func passagesKey(number uint32) []byte { return binary.BigEndian.AppendUint32([]byte{'p'}, number) }
 
 func documentKey(number uint32, id string) []byte {
 	return append(binary.BigEndian.AppendUint32([]byte{'d'}, number), id...)
@@ -45,8 +48,9 @@ type Collection struct {
 	Created time.Time    `json:"created"`
 	// Profile is as of when the collection was read.
 	Profile index.Profile `json:"profile,omitzero"`
-	// Documents is the count at the last commit.
+	// Documents and Passages are the counts at the last commit.
 	Documents int `json:"-"`
+	Passages  int `json:"-"`
 }
 
 // Collections returns all collections by ascending name.
@@ -57,8 +61,8 @@ func (s *Store) Collections() ([]Collection, error) {
 		if err := json.Unmarshal(value, &c); err != nil {
 			return braid.Errorf(braid.Corrupt, "record of collection %q: %w", key[1:], err)
 		}
-		documents, err := s.tally(c.Number)
-		c.Documents = int(documents.count)
+		documents, err := s.documents(c.Number)
+		c.Documents, c.Passages = int(documents.count), documents.passages
 		all = append(all, c)
 		return err
 	})
@@ -75,6 +79,53 @@ func (s *Store) tally(number uint32) (tally, error) {
 		return tally{}, err
 	}
 	return decodeTally(value)
+}
+
+// counts are of the documents of a collection.
+type counts struct {
+	tally
+	passages int
+}
+
+func (c *counts) add(key, value []byte) {
+	c.tally.add(key, value)
+	c.passages += passagesIn(value)
+}
+
+func (c *counts) remove(key, value []byte) {
+	c.tally.remove(key, value)
+	c.passages -= passagesIn(value)
+}
+
+// documents counts those of a collection, as of the last commit.
+func (s *Store) documents(number uint32) (counts, error) {
+	documents, err := s.tally(number)
+	if err != nil {
+		return counts{}, err
+	}
+	value, ok, err := s.read(passagesKey(number))
+	switch {
+	case err != nil:
+		return counts{}, err
+	case !ok:
+		return counts{documents, int(documents.count)}, nil
+	case len(value) != 8:
+		return counts{}, braid.Errorf(braid.Corrupt, "a number of passages has %d bytes, want 8", len(value))
+	}
+	return counts{documents, int(binary.BigEndian.Uint64(value))}, nil
+}
+
+// setPassages records how many passages the documents have, unless it is one each
+// as it was before.
+func (tx *transaction) setPassages(number uint32, before, after counts) error {
+	one := func(c counts) bool { return c.passages == int(c.count) }
+	switch {
+	case !one(after):
+		return tx.batch.Set(passagesKey(number), binary.BigEndian.AppendUint64(nil, uint64(after.passages)), nil)
+	case !one(before):
+		return tx.batch.Delete(passagesKey(number), nil)
+	}
+	return nil
 }
 
 // Create records an empty collection under a name that is not taken.
@@ -109,6 +160,7 @@ func (s *Store) Drop(c Collection) error {
 		return errors.Join(
 			tx.delete(collectionKey(c.Name), &tx.root),
 			tx.delete(tallyKey(c.Number), &tx.root),
+			tx.batch.Delete(passagesKey(c.Number), nil),
 			tx.batch.DeleteRange(documentKey(c.Number, ""), documentKey(c.Number+1, ""), nil),
 			tx.batch.DeleteRange(changeKey(c.Number, 0), changeKey(c.Number+1, 0), nil),
 			s.reserve.admitDrop())
@@ -138,7 +190,7 @@ func (s *Store) Reclaim(ctx context.Context, c Collection) {
 func (s *Store) Commit(number uint32, upserts []index.Entry, deletes []string) error {
 	m := mark{collection: number, upserts: uint32(len(upserts)), deletes: uint32(len(deletes))}
 	return s.commit(m, func(tx *transaction) error {
-		before, err := s.tally(number)
+		before, err := s.documents(number)
 		if err != nil {
 			return err
 		}
@@ -158,17 +210,28 @@ func (s *Store) Commit(number uint32, upserts []index.Entry, deletes []string) e
 			}
 		}
 		return errors.Join(
-			tx.batch.Set(changeKey(number, s.sequence+1), appendChange(nil, before, documents, ids), nil),
+			tx.batch.Set(changeKey(number, s.sequence+1), appendChange(nil, before.tally, documents.tally, ids), nil),
 			tx.set(tallyKey(number), documents.encode(), &tx.root),
+			tx.setPassages(number, before, documents),
 			s.reserve.admit(int64(tx.batch.Len())))
 	})
 }
 
 // Get returns the entry stored under id; ok is false when there is none.
 func (s *Store) Get(number uint32, id string) (entry index.Entry, ok bool, err error) {
+	return s.get(number, id, true)
+}
+
+// GetStored is Get without the vectors.
+func (s *Store) GetStored(number uint32, id string) (stored index.Stored, ok bool, err error) {
+	entry, ok, err := s.get(number, id, false)
+	return entry.Stored(), ok, err
+}
+
+func (s *Store) get(number uint32, id string, vectors bool) (entry index.Entry, ok bool, err error) {
 	record, ok, err := s.read(documentKey(number, id))
 	if err == nil && ok {
-		entry, err = decodeRecord(id, record)
+		entry, err = decodeRecord(id, record, vectors)
 	}
 	if err != nil {
 		return index.Entry{}, false, wrap(err, "data folder %q: read document %q", s.dir, id)

@@ -54,11 +54,10 @@ func create(t testing.TB, s *Store, name string) Collection {
 
 // document makes an entry whose content tells its id.
 func document(id string) index.Entry {
-	return index.Entry{
-		Document: braid.Document{ID: id, Text: "text of " + id},
-		Sparse:   braid.SparseVector{Indices: []uint32{uint32(len(id))}, Values: []float32{1}},
-		Tokens:   []uint32{1, 2},
-	}
+	e := index.Whole(braid.Document{ID: id, Text: "text of " + id}, [32]byte{})
+	e.Passages[0].Sparse = braid.SparseVector{Indices: []uint32{uint32(len(id))}, Values: []float32{1}}
+	e.Passages[0].Tokens = []uint32{1, 2}
+	return e
 }
 
 // commit stores one document.
@@ -69,11 +68,12 @@ func commit(s *Store, c Collection, id string) error {
 // commitLarge stores a document of 100 kB that does not compress.
 func commitLarge(s *Store, c Collection, i int) error {
 	e := document(fmt.Sprint(i))
-	e.Dense = make([]float32, 25_000)
+	dense := make([]float32, 25_000)
 	random := rand.New(rand.NewPCG(uint64(i), 0))
-	for j := range e.Dense {
-		e.Dense[j] = random.Float32()
+	for j := range dense {
+		dense[j] = random.Float32()
 	}
+	e.Passages[0].Dense = dense
 	return s.Commit(c.Number, []index.Entry{e}, nil)
 }
 
@@ -103,6 +103,62 @@ func contents(t testing.TB, s *Store, c Collection) []string {
 	return ids
 }
 
+// TestPassagesAreCounted writes documents of one passage and of several, again and
+// with other numbers, deletes them, and opens the folder again in between.
+func TestPassagesAreCounted(t *testing.T) {
+	dir := t.TempDir()
+	s := openStore(t, dir, Options{})
+	c := create(t, s, "a")
+	want := map[string]int{}
+	for step, w := range []struct {
+		id       string
+		passages int // 0 is to delete it
+	}{{"x", 1}, {"x", 3}, {"y", 1}, {"y", 5}, {"x", 1}, {"z", 2}, {"y", 0}, {"none", 0}, {"z", 1}, {"z", 4}, {"x", 0}, {"z", 0}} {
+		e := document(w.id)
+		for range w.passages - 1 {
+			e.Passages = append(e.Passages, index.Passage{Text: "more"})
+		}
+		upserts, deletes := []index.Entry{e}, []string(nil)
+		want[w.id] = w.passages
+		if w.passages == 0 {
+			upserts, deletes = nil, []string{w.id}
+			delete(want, w.id)
+		}
+		if err := s.Commit(c.Number, upserts, deletes); err != nil {
+			t.Fatal(err)
+		}
+		if step%3 == 2 {
+			if err := s.Close(); err != nil {
+				t.Fatal(err)
+			}
+			s = openStore(t, dir, Options{})
+		}
+		all, err := s.Collections()
+		if err != nil {
+			t.Fatal(err)
+		}
+		v, err := s.View(c)
+		if err != nil {
+			t.Fatal(err)
+		}
+		passages := 0
+		for _, n := range want {
+			passages += n
+		}
+		for _, got := range []Collection{all[0], v.Collection()} {
+			if got.Documents != len(want) || got.Passages != passages {
+				t.Errorf("step %d: %d documents with %d passages, want %d with %d", step, got.Documents, got.Passages, len(want), passages)
+			}
+		}
+		if err := v.Close(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, ok, err := s.read(passagesKey(c.Number)); ok || err != nil {
+		t.Errorf("a number is kept of no documents, error %v", err)
+	}
+}
+
 func TestCollectionsAndDocuments(t *testing.T) {
 	dir := t.TempDir()
 	s := openStore(t, dir, Options{})
@@ -121,6 +177,7 @@ func TestCollectionsAndDocuments(t *testing.T) {
 	for range 2 {
 		collections, err := s.Collections()
 		a.Documents, b.Documents = 2, 1
+		a.Passages, b.Passages = 2, 1
 		if want := []Collection{a, b}; err != nil || !reflect.DeepEqual(collections, want) {
 			t.Fatalf("collections are %+v, want %+v, error %v", collections, want, err)
 		}

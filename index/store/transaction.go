@@ -48,6 +48,12 @@ func decodeTally(b []byte) (tally, error) {
 	return tally{count: binary.BigEndian.Uint64(b), sum: binary.BigEndian.Uint64(b[8:])}, nil
 }
 
+// account keeps count of a set of key-value pairs.
+type account interface {
+	add(key, value []byte)
+	remove(key, value []byte)
+}
+
 // maxCommitBytes bounds one commit; pebble's own bound is 4 GiB.
 const maxCommitBytes = 256 << 20
 
@@ -59,7 +65,7 @@ type transaction struct {
 }
 
 // set stores value under key and keeps in account what that changes.
-func (tx *transaction) set(key, value []byte, account *tally) error {
+func (tx *transaction) set(key, value []byte, account account) error {
 	if tx.batch.Len()+len(value) > maxCommitBytes {
 		return braid.Errorf(braid.TooLarge, "the batch takes over %d MiB: split it", maxCommitBytes>>20)
 	}
@@ -71,7 +77,7 @@ func (tx *transaction) set(key, value []byte, account *tally) error {
 }
 
 // delete removes key.
-func (tx *transaction) delete(key []byte, account *tally) error {
+func (tx *transaction) delete(key []byte, account account) error {
 	if err := tx.discount(key, account); err != nil {
 		return err
 	}
@@ -79,7 +85,7 @@ func (tx *transaction) delete(key []byte, account *tally) error {
 }
 
 // discount takes what is stored under key out of account.
-func (tx *transaction) discount(key []byte, account *tally) error {
+func (tx *transaction) discount(key []byte, account account) error {
 	value, ok, err := tx.store.read(key)
 	if err == nil && ok {
 		account.remove(key, value)

@@ -26,19 +26,19 @@ func (s *Store) View(c Collection) (*View, error) {
 	// Between commits, so that the tally belongs to the documents.
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	documents, err := s.tally(c.Number)
+	documents, err := s.documents(c.Number)
 	if err != nil {
 		return nil, wrap(err, "data folder %q: read collection %q", s.dir, c.Name)
 	}
-	c.Documents = int(documents.count)
-	v := &View{dir: s.dir, collection: c, sequence: s.sequence, tally: documents}
+	c.Documents, c.Passages = int(documents.count), documents.passages
+	v := &View{dir: s.dir, collection: c, sequence: s.sequence, tally: documents.tally}
 	if v.snapshot = s.frozen.Load(); v.snapshot == nil {
 		v.snapshot, v.own = s.db.NewSnapshot(), true
 	}
 	return v, nil
 }
 
-// Collection returns what is viewed, with the count of its documents.
+// Collection returns what is viewed, with the counts of its documents.
 func (v *View) Collection() Collection { return v.collection }
 
 // Close lets the view go.
@@ -57,7 +57,7 @@ func (v *View) Close() error {
 // documents of the last commit.
 func (v *View) Scan(ctx context.Context, yield func(index.Entry) error) error {
 	return v.scan(ctx, func(key, value []byte) error {
-		entry, err := decodeRecord(string(key[documentKeyPrefix:]), value)
+		entry, err := decodeRecord(string(key[documentKeyPrefix:]), value, true)
 		if err != nil {
 			return err
 		}

@@ -20,32 +20,46 @@ import (
 // are left out of the answer.
 func (s *Service) Search(ctx context.Context, name string, req Request) (*Response, error) {
 	start := time.Now()
-	p, err := req.plan(s.models.Pair != nil)
-	if err != nil {
+	if _, err := req.plan(s.models.Pair != nil); err != nil {
 		return nil, err
 	}
 	c, err := s.open(ctx, name)
 	if err != nil {
 		return nil, err
 	}
+	p, err := s.prepare(c, name, req)
+	if err != nil {
+		return nil, err
+	}
+	return s.answer(ctx, c, p, start)
+}
+
+// prepare completes a request with what the collection called name keeps, and finds
+// out what it needs.
+func (s *Service) prepare(c index.Collection, name string, req Request) (plan, error) {
 	req, version, err := withProfile(name, c.Profile(), req)
-	if err == nil && version > 0 {
-		p, err = req.plan(s.models.Pair != nil)
-	}
 	if err != nil {
-		return nil, err
+		return plan{}, err
 	}
-	branches, err := p.branchesIn(c.Info())
+	p, err := req.plan(s.models.Pair != nil)
 	if err != nil {
-		return nil, err
+		return plan{}, err
 	}
-	answer := &Response{Hits: []Hit{}, Mode: p.Mode, Candidates: map[braid.Branch]int{}, Routing: p.routing, ProfileVersion: version}
-	p.filter = s.filter(req.Filter)
+	p.profile = version
+	p.branches, err = p.branchesIn(c.Info())
+	return p, err
+}
+
+// answer carries out what prepare found, begun at start.
+func (s *Service) answer(ctx context.Context, c index.Collection, p plan, start time.Time) (*Response, error) {
+	answer := &Response{Hits: []Hit{}, Mode: p.Mode, Candidates: map[braid.Branch]int{}, Routing: p.routing, ProfileVersion: p.profile}
+	var err error
+	p.filter = s.filter(p.Filter)
 	if p.allowed, err = s.allow(ctx, c, p.filter, answer); err != nil {
 		return nil, err
 	}
 
-	found, err := s.retrieve(ctx, c, p, branches, answer)
+	found, err := s.retrieve(ctx, c, p, answer)
 	if err != nil {
 		return nil, err
 	}
@@ -53,7 +67,7 @@ func (s *Service) Search(ctx context.Context, name string, req Request) (*Respon
 	p.expansion = expansionOf(found)
 	p.identify(ctx, c, found)
 	if p.weigh(found); p.fuses() {
-		answer.Fusion = p.Fusion.used(branches)
+		answer.Fusion = p.Fusion.used(p.branches)
 	}
 
 	hits, err := fuse(p, found, &answer.Timings)
@@ -139,11 +153,11 @@ type branchResult struct {
 // retrieve runs every branch side by side and waits for all of them. A branch
 // that failed has no hits and is named in the answer; the error is set when
 // every branch failed.
-func (s *Service) retrieve(ctx context.Context, c index.Collection, p plan, branches []braid.Branch, answer *Response) ([]branchResult, error) {
+func (s *Service) retrieve(ctx context.Context, c index.Collection, p plan, answer *Response) ([]branchResult, error) {
 	start := time.Now()
-	results := make([]branchResult, len(branches))
+	results := make([]branchResult, len(p.branches))
 	var wg sync.WaitGroup
-	for i, b := range branches {
+	for i, b := range p.branches {
 		wg.Go(func() { results[i] = s.runBranch(ctx, c, b, p) })
 	}
 	wg.Wait()
@@ -186,7 +200,7 @@ func (s *Service) runBranch(ctx context.Context, c index.Collection, b braid.Bra
 			return r
 		}
 		var out []inference.Embedding
-		if out, r.timing, r.err = s.embed(ctx, wordings); r.err != nil {
+		if out, r.timing, r.err = p.encoded.embed(ctx, s, wordings); r.err != nil {
 			return r
 		}
 		for _, o := range out {
@@ -198,7 +212,7 @@ func (s *Service) runBranch(ctx context.Context, c index.Collection, b braid.Bra
 			return r
 		}
 		var out []inference.Expansion
-		if out, r.timing, r.err = s.models.Sparse.Expand(ctx, request(wordings, inference.RoleQuery)); r.err != nil {
+		if out, r.timing, r.err = p.encoded.expand(ctx, s, wordings); r.err != nil {
 			return r
 		}
 		for _, o := range out {

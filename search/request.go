@@ -159,6 +159,9 @@ type plan struct {
 	routing                  *Routing           // nil: the query was not looked at
 	byAgreement              bool               // weights not said wait for what the branches find
 	fusionSaid               bool               // Fusion is of the request or the profile
+	profile                  uint64             // version of what completed the request; 0: none
+	branches                 []braid.Branch     // of the mode that the collection has
+	encoded                  *encoded           // what the models made of it before; nil: nothing yet
 	filter                   braid.Filter       // of the caller and the request
 	allowed                  index.Set          // what passes it; nil for all documents
 	expansion                braid.SparseVector // of the query; empty if no sparse branch made one

@@ -37,7 +37,7 @@ func (s *Service) rerank(ctx context.Context, info index.Info, p plan, hits []Hi
 			candidates[i].Passage.Tokens = tokens[i]
 		}
 	}
-	scorer := &pairScorer{pair: s.models.Pair}
+	scorer := &pairScorer{pair: s.models.Pair, lane: p.encoded.lane()}
 	if p.BudgetMS != nil {
 		scorer.until = start.Add(time.Duration(*p.BudgetMS) * time.Millisecond)
 	}
@@ -92,6 +92,7 @@ func reorder(hits []Hit, items []rerank.Item, usage []inference.Usage, weight fl
 // head said about token counts.
 type pairScorer struct {
 	pair  PairScorer
+	lane  inference.Lane
 	until time.Time // zero: no bound
 	usage []inference.Usage
 }
@@ -101,7 +102,7 @@ func (s *pairScorer) Score(ctx context.Context, query string, passages []rerank.
 	for i, p := range passages {
 		in[i] = inference.Passage{Text: p.Text, Tokens: p.Tokens}
 	}
-	out, _, err := s.pair.Score(ctx, inference.PairRequest{Query: query, Passages: in, Until: s.until})
+	out, _, err := s.pair.Score(ctx, inference.PairRequest{Query: query, Passages: in, Lane: s.lane, Until: s.until})
 	if err != nil {
 		return nil, err
 	}

@@ -1,7 +1,6 @@
 package search
 
 import (
-	"context"
 	"strconv"
 	"sync"
 
@@ -90,43 +89,6 @@ func (r Request) validateWordings(mode Mode) error {
 		return braid.Errorf(braid.InvalidArgument, "hypothetical is for the dense branch, this is mode %s: use hybrid or dense, or send it as one of the variants", mode).In("hypothetical")
 	}
 	return validateText("hypothetical", r.Hypothetical)
-}
-
-// request is what a model is asked about the wordings of one role.
-func request(wordings []wording, role inference.Role) inference.Request {
-	req := inference.Request{Role: role, Lane: inference.LaneQuery, Length: inference.LengthOne}
-	for _, w := range wordings {
-		if w.role == role {
-			req.Texts = append(req.Texts, w.text)
-		}
-	}
-	return req
-}
-
-// embed returns the vectors of all wordings, in their order. Queries are one call
-// and passages another at the same time, since the models want other prefixes for
-// them.
-func (s *Service) embed(ctx context.Context, wordings []wording) ([]inference.Embedding, inference.Timing, error) {
-	queries := request(wordings, inference.RoleQuery)
-	if len(queries.Texts) == len(wordings) {
-		return s.models.Dense.Embed(ctx, queries)
-	}
-	var (
-		passages []inference.Embedding
-		timing   inference.Timing
-		err      error
-		wg       sync.WaitGroup
-	)
-	wg.Go(func() { passages, timing, err = s.models.Dense.Embed(ctx, request(wordings, inference.RolePassage)) })
-	out, took, first := s.models.Dense.Embed(ctx, queries)
-	wg.Wait()
-	if first != nil {
-		err = first
-	}
-	took.Tokenise = max(took.Tokenise, timing.Tokenise)
-	took.Queue = max(took.Queue, timing.Queue)
-	took.Compute = max(took.Compute, timing.Compute)
-	return append(out, passages...), took, err
 }
 
 // ranking is what a branch found for another wording than the query.

@@ -25,6 +25,7 @@ type listening struct {
 	dense, sparse [][]string // texts of each call of a query
 	roles         []inference.Role
 	pairs         []string // queries
+	lanes         []inference.Lane
 }
 
 func (l *listening) models() search.Models {
@@ -35,18 +36,18 @@ func (l *listening) models() search.Models {
 }
 
 func (l *listening) Embed(ctx context.Context, req inference.Request) ([]inference.Embedding, inference.Timing, error) {
-	if req.Lane == inference.LaneQuery {
+	if req.Lane != inference.LaneIngest {
 		l.mu.Lock()
-		l.dense, l.roles = append(l.dense, req.Texts), append(l.roles, req.Role)
+		l.dense, l.roles, l.lanes = append(l.dense, req.Texts), append(l.roles, req.Role), append(l.lanes, req.Lane)
 		l.mu.Unlock()
 	}
 	return l.DenseEncoder.Embed(ctx, req)
 }
 
 func (l *listening) Expand(ctx context.Context, req inference.Request) ([]inference.Expansion, inference.Timing, error) {
-	if req.Lane == inference.LaneQuery {
+	if req.Lane != inference.LaneIngest {
 		l.mu.Lock()
-		l.sparse = append(l.sparse, req.Texts)
+		l.sparse, l.lanes = append(l.sparse, req.Texts), append(l.lanes, req.Lane)
 		l.mu.Unlock()
 	}
 	return l.SparseEncoder.Expand(ctx, req)
@@ -54,7 +55,7 @@ func (l *listening) Expand(ctx context.Context, req inference.Request) ([]infere
 
 func (l *listening) Score(ctx context.Context, req inference.PairRequest) ([]inference.PairScore, inference.Timing, error) {
 	l.mu.Lock()
-	l.pairs = append(l.pairs, req.Query)
+	l.pairs, l.lanes = append(l.pairs, req.Query), append(l.lanes, req.Lane)
 	l.mu.Unlock()
 	return l.PairScorer.Score(ctx, req)
 }

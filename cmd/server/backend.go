@@ -23,6 +23,8 @@ type backend interface {
 	Collection(ctx context.Context, name string) (index.Info, error)
 	Ingest(ctx context.Context, name string, docs []braid.Document) (search.IngestResult, error)
 	Search(ctx context.Context, name string, req search.Request) (*search.Response, error)
+	// SearchBatch answers up to search.MaxBatch queries in their order.
+	SearchBatch(ctx context.Context, name string, reqs []search.Request) ([]search.Answered, error)
 	Close() error
 }
 
@@ -72,4 +74,9 @@ func (p inProcess) Create(ctx context.Context, name string) (index.Info, error) 
 
 func (p inProcess) Collection(ctx context.Context, name string) (index.Info, error) {
 	return p.Info(ctx, name)
+}
+
+// SearchBatch has no bound of time but the user's patience, as Search has none.
+func (p inProcess) SearchBatch(ctx context.Context, name string, reqs []search.Request) ([]search.Answered, error) {
+	return p.local.SearchBatch(ctx, name, reqs, 0)
 }

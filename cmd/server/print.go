@@ -65,9 +65,15 @@ func (s *session) ask(ctx context.Context, q query, req search.Request) error {
 	if err != nil {
 		return err
 	}
+	s.show(q, answer)
+	return nil
+}
+
+// show prints the answer to one query.
+func (s *session) show(q query, answer *search.Response) {
 	if s.asJSON {
 		s.json(answer)
-		return nil
+		return
 	}
 	s.line("%s", q.Text)
 	s.hits(answer.Hits, q, len(answer.Hits))
@@ -77,7 +83,6 @@ func (s *session) ask(ctx context.Context, q query, req search.Request) error {
 	s.understood(answer)
 	s.costs(answer)
 	s.line("")
-	return nil
 }
 
 // hits prints the first n hits, each with what every stage said about it.

@@ -80,16 +80,14 @@ fusion put it, what the cross-encoder said, and what each stage cost.
 			}
 			defer func() { err = errors.Join(err, b.Close()) }()
 			s := session{backend: b, collection: f.collection, asJSON: f.asJSON, printer: printer{out: cmd.OutOrStdout()}}
-			for _, q := range queries {
-				req.Query = q.Text
-				q.reword(&req, f)
-				answer := s.ask
-				if f.compare {
-					answer = s.compare
-				}
-				if err := answer(cmd.Context(), q, req); err != nil {
-					return err
-				}
+			reqs := make([]search.Request, len(queries))
+			for i, q := range queries {
+				reqs[i] = req
+				reqs[i].Query = q.Text
+				q.reword(&reqs[i], f)
+			}
+			if err := s.answerAll(cmd.Context(), queries, reqs, f.compare); err != nil {
+				return err
 			}
 			s.tally()
 			return s.err

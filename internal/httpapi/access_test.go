@@ -146,6 +146,7 @@ func TestTenantSeesNothingOfTheOther(t *testing.T) {
 		{"POST", "/v1/collections/docs/search", `{"query":"outlet","mode":"lexical"}`, 200, `"candidates":{"lexical":1}`},
 		{"POST", "/v1/collections/docs/search", `{"query":"pressure","mode":"sparse",` + everything + `}`, 200, `"allowed":2`},
 		{"POST", "/v1/collections/docs/search", `{"query":"pressure","filter":{"must":[{"field":"tenant","match":"b"}]}}`, 200, `"hits":[]`},
+		{"POST", "/v1/collections/docs/search/batch", `{"searches":[{"query":"inlet pressure"},{"query":"pressure",` + everything + `}]}`, 200, `"allowed":2`},
 		{"POST", "/v1/collections/docs/count", `{}`, 200, `{"count":2}`},
 		{"POST", "/v1/collections/docs/count", `{` + everything + `}`, 200, `{"count":2}`},
 		{"POST", "/v1/collections/docs/count", `{"filter":{"must_not":[{"field":"tenant","match":"a"}]}}`, 200, `{"count":0}`},

@@ -147,6 +147,7 @@ func (s *Server) routes(r *gin.Engine) {
 	v1.PATCH("/collections/:name/documents/:id", s.patchDocument)
 	v1.DELETE("/collections/:name/documents/:id", s.deleteDocument)
 	v1.POST("/collections/:name/search", s.postSearch)
+	v1.POST("/collections/:name/search/batch", s.postSearchBatch)
 	v1.POST("/collections/:name/count", s.postCount)
 	v1.POST("/collections/:name/scroll", s.postScroll)
 }

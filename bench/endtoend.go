@@ -44,6 +44,12 @@ func (r *run) readCorpus() (*corpus, error) {
 	return c, nil
 }
 
+// collection is its name in braid, as braid eval calls it.
+func (c *corpus) collection() string { return "eval-" + c.name }
+
+// folder is braid's data folder for it alone, kept from one run to the next.
+func (c *corpus) folder() string { return "data-endtoend-" + c.name }
+
 // texts are n queries, from the first again after the last.
 func (c *corpus) texts(n int) []string {
 	list := make([]string, n)
@@ -130,7 +136,7 @@ func exactly(query string, rerank bool) search.Request {
 // asks is a search in c with braid.
 func (s *server) asks(c *corpus, req search.Request) request {
 	body, _ := json.Marshal(req) // no value in it that JSON has not
-	return request{"/v1/collections/" + c.name + "/search", body}
+	return request{"/v1/collections/" + c.collection() + "/search", body}
 }
 
 func asksStack(query string, rerank bool) request {
@@ -146,7 +152,7 @@ func (r *run) startSearch(ctx context.Context, c *corpus) (*server, error) {
 		return nil, err
 	}
 	begun := time.Now()
-	s, err := startBraid(ctx, r.cfg, "data-endtoend", denseModel, sparseModel, pairModel)
+	s, err := startBraid(ctx, r.cfg, c.folder(), denseModel, sparseModel, pairModel)
 	if err != nil {
 		return nil, err
 	}
@@ -154,7 +160,7 @@ func (r *run) startSearch(ctx context.Context, c *corpus) (*server, error) {
 }
 
 func (r *run) storeCorpus(ctx context.Context, c *corpus) (err error) {
-	s, err := startBraid(ctx, r.cfg, "data-endtoend", denseModel, sparseModel, pairModel)
+	s, err := startBraid(ctx, r.cfg, c.folder(), denseModel, sparseModel, pairModel)
 	if err != nil {
 		return err
 	}
@@ -164,12 +170,12 @@ func (r *run) storeCorpus(ctx context.Context, c *corpus) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, client.Close()) }()
-	if _, err := client.Create(ctx, c.name); err != nil {
+	if _, err := client.Create(ctx, c.collection()); err != nil {
 		return err
 	}
 	r.say("storing %d documents, those not there from an earlier run", len(c.documents))
 	for docs := range slices.Chunk(c.documents, batch) {
-		if _, err := client.Ingest(ctx, c.name, docs); err != nil {
+		if _, err := client.Ingest(ctx, c.collection(), docs); err != nil {
 			return err
 		}
 	}

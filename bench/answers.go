@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"math"
 
 	"golang.org/x/sync/errgroup"
 
@@ -23,7 +24,14 @@ type Answers struct {
 	Work      string  `json:"work"`
 	Queries   int     `json:"queries"`
 	NDCG      float64 `json:"ndcg_10"`
+	// Difference is NDCG less that of braid with the whole work of its kind,
+	// reranked or not, and Error the standard error of the queries' differences.
+	Difference float64 `json:"difference"`
+	Error      float64 `json:"difference_error"`
 }
+
+// whole is the work that the others of its kind are compared with.
+type whole map[bool][]float64
 
 // answers asks every judged query of everybody, in every way that is measured.
 // Nothing is timed.
@@ -37,40 +45,44 @@ func (r *run) answers(ctx context.Context) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, ours.close()) }()
-	for _, s := range append([]saving{{"hybrid", func(q string) search.Request { return exactly(q, false) }}}, savings()...) {
-		if err := r.judge(ctx, c, ours, s.name, func(q string) request { return ours.asks(c, s.ask(q)) }); err != nil {
+	plain := saving{wayName(false), func(q string) search.Request { return exactly(q, false) }}
+	against := whole{}
+	for _, s := range append([]saving{plain}, savings()...) {
+		if err := r.judge(ctx, c, ours, s.name, s.name != plain.name, against, func(q string) request { return ours.asks(c, s.ask(q)) }); err != nil {
 			return err
 		}
 	}
 	for _, st := range r.stacks() {
-		if err := r.judgeStack(ctx, c, st); err != nil {
+		if err := r.judgeStack(ctx, c, st, against); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func (r *run) judgeStack(ctx context.Context, c *corpus, st stack) (err error) {
+func (r *run) judgeStack(ctx context.Context, c *corpus, st stack, against whole) (err error) {
 	theirs, err := r.startStack(ctx, c, st)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, theirs.close()) }()
 	for _, rerank := range []bool{false, true} {
-		if err := r.judge(ctx, c, theirs, wayName(rerank), func(q string) request { return asksStack(q, rerank) }); err != nil {
+		if err := r.judge(ctx, c, theirs, wayName(rerank), rerank, against, func(q string) request { return asksStack(q, rerank) }); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// judge asks every judged query and notes how good the answers are.
-func (r *run) judge(ctx context.Context, c *corpus, s *server, work string, ask func(string) request) error {
-	r.say("%s: %s, %d queries", s.name, work, len(c.queries))
-	scores := make([]float64, len(c.queries))
+// judge asks every judged query and notes how good the answers are. The first of
+// a kind is what the rest is compared with.
+func (r *run) judge(ctx context.Context, c *corpus, s *server, work string, rerank bool, against whole, ask func(string) request) error {
+	queries := c.judged(r.cfg.Judged)
+	r.say("%s: %s, %d queries", s.name, work, len(queries))
+	scores := make([]float64, len(queries))
 	g, ctx := errgroup.WithContext(ctx)
 	g.SetLimit(askers)
-	for i, query := range c.queries {
+	for i, query := range queries {
 		g.Go(func() error {
 			data, err := s.post(ctx, ask(query.Text))
 			if err != nil {
@@ -84,12 +96,34 @@ func (r *run) judge(ctx context.Context, c *corpus, s *server, work string, ask 
 	if err := g.Wait(); err != nil {
 		return err
 	}
-	sum := 0.0
-	for _, score := range scores {
-		sum += score
+	if against[rerank] == nil {
+		against[rerank] = scores
 	}
-	r.report.Answers = append(r.report.Answers, Answers{c.name, s.name, work, len(scores), sum / float64(len(scores))})
+	a := Answers{Corpus: c.name, Contender: s.name, Work: work, Queries: len(scores)}
+	a.NDCG, _ = meanAndError(scores)
+	differences := make([]float64, len(scores))
+	for i, score := range scores {
+		differences[i] = score - against[rerank][i]
+	}
+	a.Difference, a.Error = meanAndError(differences)
+	r.report.Answers = append(r.report.Answers, a)
 	return nil
+}
+
+// meanAndError returns the mean of values and its standard error.
+func meanAndError(values []float64) (mean, stderr float64) {
+	n := float64(len(values))
+	for _, v := range values {
+		mean += v / n
+	}
+	if n < 2 {
+		return mean, 0
+	}
+	variance := 0.0
+	for _, v := range values {
+		variance += (v - mean) * (v - mean) / (n - 1)
+	}
+	return mean, math.Sqrt(variance / n)
 }
 
 // hitsOf reads the ids of an answer, best first. Everybody has the same shape.

@@ -68,6 +68,9 @@ type Config struct {
 	// SoakTime is how long Soak runs; default 10 minutes.
 	SoakTime time.Duration
 
+	// Judged is how many judged queries are asked for the sake of their answers,
+	// the first ones; default all.
+	Judged int
 	// Stacks are the names of those that braid is compared with; empty for all.
 	Stacks []string
 
@@ -81,7 +84,7 @@ func (c Config) Validate() error {
 	for _, field := range []struct {
 		name  string
 		value int
-	}{{"rounds", c.Rounds}, {"queries", c.Queries}, {"passages", c.Passages}, {"reranks", c.Reranks}, {"documents", c.Documents}, {"soak time", int(c.SoakTime)}} {
+	}{{"rounds", c.Rounds}, {"queries", c.Queries}, {"passages", c.Passages}, {"reranks", c.Reranks}, {"documents", c.Documents}, {"judged", c.Judged}, {"soak time", int(c.SoakTime)}} {
 		if field.value < 0 {
 			faults = append(faults, fmt.Errorf("%s is %d, want 0 (the default) or more", field.name, field.value))
 		}

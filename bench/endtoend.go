@@ -44,6 +44,14 @@ func (r *run) readCorpus() (*corpus, error) {
 	return c, nil
 }
 
+// judged are the queries asked for the sake of their answers.
+func (c *corpus) judged(most int) []eval.Query {
+	if most == 0 || most > len(c.queries) {
+		return c.queries
+	}
+	return c.queries[:most]
+}
+
 // collection is its name in braid, as braid eval calls it.
 func (c *corpus) collection() string { return "eval-" + c.name }
 
@@ -101,12 +109,11 @@ func (r *run) searches(ctx context.Context, c *corpus, st stack, ours *server, r
 			n = max(r.cfg.Reranks, clients)
 		}
 		queries := c.texts(n)
-		load := httpLoad{name: c.name + ": " + wayName(rerank), clients: clients, texts: 1, metric: "searches/s"}
-		metrics := []metric{{name: load.metric, more: true}, {name: "p50 ms"}, {name: "p95 ms"}}
+		load := httpLoad{name: c.name + ": " + wayName(rerank), clients: clients, texts: 1}
 		mine, other := load, load
 		mine.requests = requests(queries, func(q string) request { return ours.asks(c, exactly(q, rerank)) })
 		other.requests = requests(queries, func(q string) request { return asksStack(q, rerank) })
-		if err := r.compare(ctx, load.title(), metrics, r.loading(mine, ours), r.loading(other, theirs)); err != nil {
+		if err := r.compare(ctx, load.title(), searchMetrics(), r.searching(mine, ours), r.searching(other, theirs)); err != nil {
 			return err
 		}
 	}

@@ -6,9 +6,9 @@ func (d *document) answers(r *Report) {
 	if len(r.Answers) == 0 {
 		return
 	}
-	d.table("How good the answers are", "corpus", "contender", "work", "judged queries", "nDCG@10")
+	d.table("How good the answers are", "corpus", "contender", "work", "judged queries", "nDCG@10", "against braid's whole work ± standard error")
 	for _, a := range r.Answers {
-		d.row(a.Corpus, a.Contender, a.Work, fmt.Sprint(a.Queries), fmt.Sprintf("%.4f", a.NDCG))
+		d.row(a.Corpus, a.Contender, a.Work, fmt.Sprint(a.Queries), fmt.Sprintf("%.4f", a.NDCG), fmt.Sprintf("%+.4f ± %.4f", a.Difference, a.Error))
 	}
 }
 

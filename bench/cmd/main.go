@@ -62,6 +62,10 @@ func runBench(ctx context.Context, args []string, stdout, stderr io.Writer) erro
 	flags.StringVar(&cfg.Corpus, "corpus", "", "dataset in BEIR layout to cut texts from (default: demo)")
 	flags.IntVar(&cfg.Rounds, "rounds", 0, "counted runs of each side (default 5)")
 	flags.IntVar(&cfg.Documents, "documents", 0, "documents of the corpus to search in (default 1000)")
+	flags.IntVar(&cfg.Judged, "judged", 0, "judged queries to ask in the part answers (default all)")
+	flags.IntVar(&cfg.Queries, "queries", 0, "queries a round, without a rerank (default 200)")
+	flags.IntVar(&cfg.Passages, "passages", 0, "passages of mixed lengths (default 256)")
+	flags.IntVar(&cfg.Reranks, "reranks", 0, "queries a round, with a rerank (default 10)")
 	flags.DurationVar(&cfg.SoakTime, "soak", 0, "how long the part soak runs (default 10m)")
 	flags.Func("parts", "parts to run, by comma: "+strings.Join(bench.AllParts(), ", ")+" (default: "+strings.Join(bench.Parts(), ", ")+")", func(list string) error {
 		cfg.Parts = strings.Split(list, ",")
@@ -107,7 +111,15 @@ func quickened(cfg bench.Config) bench.Config {
 	if len(cfg.Clients) == 0 {
 		cfg.Clients = []int{1, 16}
 	}
-	cfg.Queries, cfg.Passages, cfg.Reranks = 100, 128, 4
+	if cfg.Queries == 0 {
+		cfg.Queries = 100
+	}
+	if cfg.Reranks == 0 {
+		cfg.Reranks = 4
+	}
+	if cfg.Passages == 0 {
+		cfg.Passages = 128
+	}
 	return cfg
 }
 

@@ -132,10 +132,10 @@ func requests(queries []string, make func(string) request) []request {
 // 100 candidates a branch, whatever the query is like, and the first 20 in the
 // order of the cross-encoder alone.
 func exactly(query string, rerank bool) search.Request {
-	all, routing, depth := 1.0, false, rerankDepth
+	all, routing, depth, whole := 1.0, false, rerankDepth, 0
 	req := search.Request{Query: query, Mode: search.ModeHybrid, Rerank: &rerank, Routing: &routing, Fusion: &search.Fusion{Method: "rrf"}}
 	if rerank {
-		req.RerankDepth, req.RerankWeight = &depth, &all
+		req.RerankDepth, req.RerankWindow, req.RerankWeight = &depth, &whole, &all
 	}
 	return req
 }

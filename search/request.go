@@ -45,6 +45,9 @@ const (
 	DefaultLimit       = 10
 	DefaultCandidates  = 100
 	DefaultRerankDepth = 20
+	// DefaultRerankWindow is what a cross-encoder of web questions judges best by,
+	// and half the work on long passages (docs/decisions/rerank.md).
+	DefaultRerankWindow = 160
 
 	MaxLimit       = 1000
 	MaxCandidates  = 10_000
@@ -84,7 +87,8 @@ type Request struct {
 	// RerankWindow is how many tokens the cross-encoder reads of a long passage,
 	// those that say most about the query: MinRerankWindow to MaxRerankWindow. A
 	// passage is long if it has more than one and a half times as many, or more
-	// than the model reads. 0, the default, is the beginning of the passage.
+	// than the model reads. Default DefaultRerankWindow; 0 is the beginning of the
+	// passage, as much as the model reads.
 	RerankWindow *int `json:"rerank_window,omitempty"`
 	// BudgetMS bounds the time of the rerank, in milliseconds from 1 to
 	// MaxBudgetMS: candidates that would take longer are not scored and stay as

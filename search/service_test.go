@@ -314,7 +314,7 @@ func TestTruncationIsReported(t *testing.T) {
 	if answer := ask(t, s, search.Request{Query: long[:4000]}); !answer.Query.Truncated || answer.Query.Tokens < 600 {
 		t.Errorf("query usage %+v", answer.Query)
 	}
-	for _, h := range ask(t, s, search.Request{Query: "pump seal"}).Hits {
+	for _, h := range ask(t, s, search.Request{Query: "pump seal", RerankWindow: ptr(0)}).Hits {
 		if h.Rerank.Truncated != (h.ID == "long") {
 			t.Errorf("%s: reranked truncated = %v", h.ID, h.Rerank.Truncated)
 		}

@@ -12,12 +12,16 @@ const MaxWindowedTokens = 8192
 
 // cutWindows leaves of each long passage the window that says most about the
 // query, and returns the windows in the order of candidates: nil for a passage
-// that is left whole, and no windows at all where none are asked for.
+// that is left whole, and no windows at all where none are wanted.
 func (s *Service) cutWindows(ctx context.Context, p plan, candidates []rerank.Candidate) ([]*Window, error) {
-	if p.RerankWindow == nil || *p.RerankWindow == 0 {
+	size, room := DefaultRerankWindow, s.models.Pair.Room()
+	if p.RerankWindow != nil {
+		size = *p.RerankWindow
+	}
+	if size == 0 {
 		return nil, nil
 	}
-	size, room := *p.RerankWindow, s.models.Pair.Room()
+	size = min(size, room)
 	if err := s.tokenise(ctx, candidates, room); err != nil {
 		return nil, err
 	}

@@ -2,6 +2,7 @@ package search_test
 
 import (
 	"context"
+	"reflect"
 	"strings"
 	"testing"
 
@@ -55,13 +56,13 @@ func TestWindowFindsAnAnswerAtTheEnd(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			s := service(t, models)
 			ingest(t, s, append(pumps[:len(pumps):len(pumps)], long(t))...)
-			whole := judgement(t, ask(t, s, search.Request{Query: sealQuery}), "long")
+			whole := judgement(t, ask(t, s, search.Request{Query: sealQuery, RerankWindow: ptr(0)}), "long")
 			if whole.Window != nil || !whole.Truncated {
 				t.Errorf("without a window: %+v", whole)
 			}
-			same := judgement(t, ask(t, s, search.Request{Query: sealQuery, RerankWindow: ptr(0)}), "long")
-			if *same != *whole {
-				t.Errorf("window 0: %+v, want %+v", same, whole)
+			byDefault := judgement(t, ask(t, s, search.Request{Query: sealQuery}), "long")
+			if said := judgement(t, ask(t, s, search.Request{Query: sealQuery, RerankWindow: ptr(search.DefaultRerankWindow)}), "long"); !reflect.DeepEqual(byDefault, said) || byDefault.Window == nil {
+				t.Errorf("by default %+v, with the default said %+v", byDefault, said)
 			}
 			for _, req := range []search.Request{
 				{Query: sealQuery, RerankWindow: ptr(64)},

@@ -119,7 +119,7 @@ func (f *searchFlags) register(flags *pflag.FlagSet) {
 }
 
 func (f *searchFlags) registerWindow(flags *pflag.FlagSet) {
-	flags.IntVar(&f.window, "rerank-window", 0, "tokens the cross-encoder reads of a long passage, those that say most about the query; 0 is its beginning")
+	flags.IntVar(&f.window, "rerank-window", search.DefaultRerankWindow, "tokens the cross-encoder reads of a long passage, those that say most about the query; 0 is its beginning, as much as it can read")
 }
 
 func (f *searchFlags) registerFusion(flags *pflag.FlagSet) {

@@ -20,7 +20,9 @@ const (
 	Stages    = "stages"    // what each stage of a hybrid search costs
 	// Concurrency is both vectors of a query at once, against one after the other.
 	Concurrency = "concurrency"
-	Soak        = "soak" // memory over time
+	// Load is latency against the rate at which searches arrive.
+	Load = "load"
+	Soak = "soak" // memory over time
 )
 
 // Parts that compare whole searches and whole ingestion with other stacks. They
@@ -37,7 +39,7 @@ const (
 func AllParts() []string { return append(Parts(), EndToEnd, Reranked, Ablation, Judged, Storing, Soak) }
 
 // Parts returns those that run by default. Soak takes long and is asked for.
-func Parts() []string { return []string{Libraries, Servers, Isolation, Concurrency, Stages} }
+func Parts() []string { return []string{Libraries, Servers, Isolation, Concurrency, Stages, Load} }
 
 // Names of the models measured, as set-up installs them.
 const (
@@ -71,6 +73,9 @@ type Config struct {
 	// Judged is how many judged queries are asked for the sake of their answers,
 	// the first ones; default all.
 	Judged int
+	// LoadTime is how long Load runs at a rate in a round; default 10 seconds.
+	LoadTime time.Duration
+
 	// Stacks are the names of those that braid is compared with; empty for all.
 	Stacks []string
 
@@ -84,7 +89,7 @@ func (c Config) Validate() error {
 	for _, field := range []struct {
 		name  string
 		value int
-	}{{"rounds", c.Rounds}, {"queries", c.Queries}, {"passages", c.Passages}, {"reranks", c.Reranks}, {"documents", c.Documents}, {"judged", c.Judged}, {"soak time", int(c.SoakTime)}} {
+	}{{"rounds", c.Rounds}, {"queries", c.Queries}, {"passages", c.Passages}, {"reranks", c.Reranks}, {"documents", c.Documents}, {"judged", c.Judged}, {"soak time", int(c.SoakTime)}, {"load time", int(c.LoadTime)}} {
 		if field.value < 0 {
 			faults = append(faults, fmt.Errorf("%s is %d, want 0 (the default) or more", field.name, field.value))
 		}
@@ -123,6 +128,9 @@ func (c Config) withDefaults() Config {
 	}
 	if c.SoakTime == 0 {
 		c.SoakTime = 10 * time.Minute
+	}
+	if c.LoadTime == 0 {
+		c.LoadTime = 10 * time.Second
 	}
 	if len(c.Parts) == 0 {
 		c.Parts = Parts()

@@ -26,6 +26,8 @@ func (r *Report) Markdown(w io.Writer) error {
 		case Stages:
 			d.stages(r)
 			d.lengths(r)
+		case Load:
+			d.loads(r)
 		case Judged:
 			d.answers(r)
 		case Soak:

@@ -27,7 +27,8 @@ type Report struct {
 	Memory      []Memory          `json:"memory,omitempty"`
 	Saturations []Saturation      `json:"saturations,omitempty"`
 	Stages      []Stage           `json:"stages,omitempty"`
-	Lengths     []LengthStage     `json:"lengths,omitempty"`    // stages by the length of the query
+	Lengths     []LengthStage     `json:"lengths,omitempty"` // stages by the length of the query
+	Loads       []RateLoad        `json:"loads,omitempty"`
 	Generation  []Stage           `json:"generation,omitempty"` // of a query's vectors
 	// IdleShare is the processor time of an idle server over the time, of one core.
 	IdleShare    *float64      `json:"idle_share,omitempty"`
@@ -94,7 +95,7 @@ func Run(ctx context.Context, cfg Config) (*Report, error) {
 	measures := map[string]func(context.Context) error{
 		Libraries: r.libraries, Servers: r.servers, Isolation: r.isolation, Stages: r.stages, Soak: r.soak,
 		EndToEnd: r.endToEnd(false), Reranked: r.endToEnd(true), Ablation: r.ablation, Judged: r.answers, Storing: r.ingestion,
-		Concurrency: r.concurrency,
+		Concurrency: r.concurrency, Load: r.load,
 	}
 	for _, part := range r.cfg.Parts {
 		if err := r.watch(ctx, part, measures[part]); err != nil {

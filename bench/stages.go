@@ -69,15 +69,9 @@ func (r *run) stages(ctx context.Context) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, client.Close()) }()
-	collection := fmt.Sprintf("corpus-%d", len(r.texts.documents))
-	if _, err := client.Create(ctx, collection); err != nil {
+	collection, err := r.stored(ctx, client)
+	if err != nil {
 		return err
-	}
-	r.say("storing %d documents, those not there from an earlier run", len(r.texts.documents))
-	for docs := range slices.Chunk(r.texts.documents, batch) {
-		if _, err := client.Ingest(ctx, collection, docs); err != nil {
-			return err
-		}
 	}
 	var rounds []map[string][]search.Timings
 	for i := range 1 + r.cfg.Rounds {
@@ -96,6 +90,21 @@ func (r *run) stages(ctx context.Context) (err error) {
 		return err
 	}
 	return r.remember(s.process, fmt.Sprintf("all models, %d documents searched", len(r.texts.documents)), s.started.Seconds())
+}
+
+// stored stores the documents and returns the name of their collection.
+func (r *run) stored(ctx context.Context, client *httpapi.Client) (collection string, err error) {
+	collection = fmt.Sprintf("corpus-%d", len(r.texts.documents))
+	if _, err := client.Create(ctx, collection); err != nil {
+		return "", err
+	}
+	r.say("storing %d documents, those not there from an earlier run", len(r.texts.documents))
+	for docs := range slices.Chunk(r.texts.documents, batch) {
+		if _, err := client.Ingest(ctx, collection, docs); err != nil {
+			return "", err
+		}
+	}
+	return collection, nil
 }
 
 // askAll asks each query in every way and returns the timings by way.

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -67,6 +68,7 @@ func runBench(ctx context.Context, args []string, stdout, stderr io.Writer) erro
 	flags.IntVar(&cfg.Passages, "passages", 0, "passages of mixed lengths (default 256)")
 	flags.IntVar(&cfg.Reranks, "reranks", 0, "queries a round, with a rerank (default 10)")
 	flags.DurationVar(&cfg.SoakTime, "soak", 0, "how long the part soak runs (default 10m)")
+	flags.DurationVar(&cfg.LoadTime, "load", 0, "how long the part load runs at a rate in a round (default 10s)")
 	flags.Func("parts", "parts to run, by comma: "+strings.Join(bench.AllParts(), ", ")+" (default: "+strings.Join(bench.Parts(), ", ")+")", func(list string) error {
 		cfg.Parts = strings.Split(list, ",")
 		return nil
@@ -158,6 +160,16 @@ func write(report *bench.Report, out string, stdout io.Writer) error {
 	}
 	if err := os.WriteFile(out+".md", []byte(text.String()), 0o644); err != nil {
 		return fmt.Errorf("write report: %w", err)
+	}
+	if len(report.Loads) == 0 {
+		return nil
+	}
+	var drawing bytes.Buffer
+	if err := report.LoadSVG(&drawing); err != nil {
+		return err
+	}
+	if err := os.WriteFile(out+"-load.svg", drawing.Bytes(), 0o644); err != nil {
+		return fmt.Errorf("write drawing: %w", err)
 	}
 	return nil
 }

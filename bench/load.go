@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/braid-search/braid"
+	"github.com/braid-search/braid/bench/report"
 	"github.com/braid-search/braid/internal/httpapi"
 	"github.com/braid-search/braid/search"
 )
@@ -70,6 +71,7 @@ func (r *run) load(ctx context.Context) (err error) {
 			return err
 		}
 	}
+	r.report.Charts = append(r.report.Charts, r.report.loadChart())
 	return r.remember(s.process, "searches that arrive by themselves", s.started.Seconds())
 }
 
@@ -220,6 +222,30 @@ func (r *Report) loadWorkloads() (names []string) {
 		}
 	}
 	return names
+}
+
+// loadChart is latency against the rate of arrivals: a line a workload and
+// quantile.
+func (r *Report) loadChart() report.Chart {
+	c := report.Chart{
+		Name: "load", Title: "Latency of searches that arrive by themselves, from the moment each was due",
+		X: report.Axis{Label: "arrivals, % of the capacity"}, Y: report.Axis{Label: "milliseconds", Log: true},
+	}
+	for _, workload := range r.loadWorkloads() {
+		for _, q := range []struct {
+			name string
+			of   func(RateLoad) Figure
+		}{{"p50", func(l RateLoad) Figure { return l.P50 }}, {"p95", func(l RateLoad) Figure { return l.P95 }}, {"p99", func(l RateLoad) Figure { return l.P99 }}} {
+			line := report.Line{Name: workload + ", " + q.name}
+			for _, l := range r.Loads {
+				if l.Workload == workload {
+					line.Points = append(line.Points, [2]float64{100 * l.Share, q.of(l).Median})
+				}
+			}
+			c.Lines = append(c.Lines, line)
+		}
+	}
+	return c
 }
 
 // loads shows a table a workload.

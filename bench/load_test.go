@@ -2,18 +2,14 @@ package bench
 
 import (
 	"context"
-	"encoding/xml"
 	"errors"
 	"math"
 	"math/rand/v2"
 	"net/http"
 	"net/http/httptest"
-	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
-
-	"github.com/braid-search/braid"
 )
 
 // Gaps of Poisson arrivals are exponential: their mean is 1/rate and so is their
@@ -115,25 +111,18 @@ func TestRateLoadLeavesOutWhoGotNoAnswer(t *testing.T) {
 	}
 }
 
-func TestLoadSVG(t *testing.T) {
-	var drawn strings.Builder
-	if err := (&Report{}).LoadSVG(&drawn); braid.CodeOf(err) != braid.NotFound {
-		t.Errorf("a report without loads: got %v", err)
-	}
+// The chart has a line a workload and quantile, a point a rate.
+func TestLoadChart(t *testing.T) {
 	r := &Report{}
 	for i, share := range loadShares() {
 		ms := math.Pow(4, float64(i))
-		r.Loads = append(r.Loads, RateLoad{Workload: "searches", Share: share, Capacity: 100, P50: figure([]float64{ms}), P95: figure([]float64{2 * ms}), P99: figure([]float64{3 * ms})})
+		r.Loads = append(r.Loads, RateLoad{Workload: "searches", Share: share, P50: figure([]float64{ms}), P95: figure([]float64{2 * ms}), P99: figure([]float64{3 * ms})})
 	}
-	if err := r.LoadSVG(&drawn); err != nil {
-		t.Fatal(err)
+	c := r.loadChart()
+	if len(c.Lines) != 3 || c.Lines[1].Name != "searches, p95" || len(c.Lines[1].Points) != len(loadShares()) {
+		t.Fatalf("got %+v", c)
 	}
-	if err := xml.Unmarshal([]byte(drawn.String()), new(struct{})); err != nil {
-		t.Errorf("the drawing is no XML: %v", err)
-	}
-	for _, want := range []string{"searches, p95", "% of the capacity"} {
-		if !strings.Contains(drawn.String(), want) {
-			t.Errorf("the drawing lacks %q", want)
-		}
+	if got := c.Lines[1].Points[2]; got != [2]float64{75, 32} {
+		t.Errorf("p95 at the third rate is %v, want 32 ms at 75 %%", got)
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/braid-search/braid/bench/report"
 	"github.com/braid-search/braid/models"
 )
 
@@ -29,6 +30,7 @@ type Report struct {
 	Stages      []Stage           `json:"stages,omitempty"`
 	Lengths     []LengthStage     `json:"lengths,omitempty"` // stages by the length of the query
 	Loads       []RateLoad        `json:"loads,omitempty"`
+	Charts      []report.Chart    `json:"charts,omitempty"`     // for bench/plot
 	Generation  []Stage           `json:"generation,omitempty"` // of a query's vectors
 	// IdleShare is the processor time of an idle server over the time, of one core.
 	IdleShare    *float64      `json:"idle_share,omitempty"`

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -160,16 +159,6 @@ func write(report *bench.Report, out string, stdout io.Writer) error {
 	}
 	if err := os.WriteFile(out+".md", []byte(text.String()), 0o644); err != nil {
 		return fmt.Errorf("write report: %w", err)
-	}
-	if len(report.Loads) == 0 {
-		return nil
-	}
-	var drawing bytes.Buffer
-	if err := report.LoadSVG(&drawing); err != nil {
-		return err
-	}
-	if err := os.WriteFile(out+"-load.svg", drawing.Bytes(), 0o644); err != nil {
-		return fmt.Errorf("write drawing: %w", err)
 	}
 	return nil
 }

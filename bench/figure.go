@@ -3,6 +3,8 @@ package bench
 import (
 	"math"
 	"slices"
+
+	"github.com/braid-search/braid/internal/selfbench"
 )
 
 // Figure is one number of one side, measured in several rounds.
@@ -18,18 +20,8 @@ func figure(rounds []float64) Figure {
 	return Figure{Median: quantile(rounds, 0.5), Min: slices.Min(rounds), Max: slices.Max(rounds), Rounds: rounds}
 }
 
-// quantile is the q-th quantile, q from 0 to 1, of at least one value, linear
-// between neighbours (definition 7 of Hyndman and Fan, "Sample Quantiles in
-// Statistical Packages", 1996).
-func quantile(values []float64, q float64) float64 {
-	sorted := slices.Sorted(slices.Values(values))
-	at := q * float64(len(sorted)-1)
-	low := int(at)
-	if low == len(sorted)-1 {
-		return sorted[low]
-	}
-	return sorted[low] + (at-float64(low))*(sorted[low+1]-sorted[low])
-}
+// quantile is the q-th quantile, q from 0 to 1, of at least one value.
+func quantile(values []float64, q float64) float64 { return selfbench.Quantile(values, q) }
 
 // cosine is that of two vectors of the same length.
 func cosine(a, b []float32) float64 {

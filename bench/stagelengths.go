@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/braid-search/braid/internal/httpapi"
+	"github.com/braid-search/braid/internal/selfbench"
 	"github.com/braid-search/braid/search"
 )
 
@@ -40,8 +41,8 @@ type timed struct {
 
 // lengthTimings are the stages by length: those of an answer and HTTP, which is
 // what the client waited beyond the search itself.
-func lengthTimings() []timing {
-	return slices.DeleteFunc(timings(), func(t timing) bool { return t.name == "total" })
+func lengthTimings() []selfbench.Timing {
+	return slices.DeleteFunc(selfbench.Timings(), func(t selfbench.Timing) bool { return t.Name == "total" })
 }
 
 // stagesByLength asks queries of several lengths in every way, idle and busy.
@@ -150,7 +151,7 @@ func (r *run) tellLength(load string, tokens int, rounds []map[string][]timed) {
 	add(vectorsOf, "at once", every("hybrid", func(t timed) float64 { return generation(t.Timings) }))
 	for _, way := range ways() {
 		for _, t := range lengthTimings() {
-			add(way.name, t.name, every(way.name, func(seen timed) float64 { return t.of(seen.Timings) }))
+			add(way.name, t.Name, every(way.name, func(seen timed) float64 { return t.Of(seen.Timings) }))
 		}
 		add(way.name, "HTTP", every(way.name, func(t timed) float64 { return t.wall - t.Total }))
 		add(way.name, "total", every(way.name, func(t timed) float64 { return t.wall }))

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/braid-search/braid/internal/httpapi"
+	"github.com/braid-search/braid/internal/selfbench"
 	"github.com/braid-search/braid/search"
 )
 
@@ -16,29 +17,6 @@ type Stage struct {
 	Stage string `json:"stage"`
 	P50   Figure `json:"p50_ms"`
 	P95   Figure `json:"p95_ms"`
-}
-
-// timing is a stage, or a sum of stages, of an answer.
-type timing struct {
-	name string
-	of   func(search.Timings) float64 // milliseconds
-}
-
-func timings() []timing {
-	return []timing{
-		{"queue", func(t search.Timings) float64 { return t.Queue }},
-		{"tokenise", func(t search.Timings) float64 { return t.Tokenise }},
-		{"dense encode", func(t search.Timings) float64 { return t.DenseEncode }},
-		{"sparse encode", func(t search.Timings) float64 { return t.SparseEncode }},
-		{"dense search", func(t search.Timings) float64 { return t.DenseSearch }},
-		{"sparse search", func(t search.Timings) float64 { return t.SparseSearch }},
-		{"lexical search", func(t search.Timings) float64 { return t.LexicalSearch }},
-		{"first stage", func(t search.Timings) float64 { return t.FirstStage }},
-		{"fuse", func(t search.Timings) float64 { return t.Fuse }},
-		{"fetch", func(t search.Timings) float64 { return t.Fetch }},
-		{"rerank", func(t search.Timings) float64 { return t.Rerank }},
-		{"total", func(t search.Timings) float64 { return t.Total }},
-	}
 }
 
 // generation is the time until all vectors of a query are there.
@@ -127,10 +105,10 @@ func (r *run) askAll(ctx context.Context, client *httpapi.Client, collection str
 
 func (r *run) tellStages(rounds []map[string][]search.Timings) {
 	for _, way := range ways() {
-		for _, t := range timings() {
-			p50, p95 := perRound(rounds, way.name, t.of, 0.5), perRound(rounds, way.name, t.of, 0.95)
+		for _, t := range selfbench.Timings() {
+			p50, p95 := perRound(rounds, way.name, t.Of, 0.5), perRound(rounds, way.name, t.Of, 0.95)
 			if slices.Max(p95) > 0 { // the stage runs in this mode
-				r.report.Stages = append(r.report.Stages, Stage{way.name, t.name, figure(p50), figure(p95)})
+				r.report.Stages = append(r.report.Stages, Stage{way.name, t.Name, figure(p50), figure(p95)})
 			}
 		}
 	}

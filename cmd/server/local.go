@@ -38,6 +38,13 @@ const none = "none"
 
 func (c *localConfig) register(flags *pflag.FlagSet) {
 	flags.StringVar(&c.data, "data", "braid-data", "folder that holds the collections; made if missing")
+	c.registerModels(flags)
+	flags.IntVar(&c.graphFrom, "graph-from", dense.DefaultGraphFrom, "documents from which dense search uses a graph, which finds nearly all of the best instead of all; -1 is never")
+	flags.IntVar(&c.threads, "threads", 0, "model runs at the same time (default: the number of cores)")
+}
+
+// registerModels adds the flags that say which models run, and on what.
+func (c *localConfig) registerModels(flags *pflag.FlagSet) {
 	flags.StringVar(&c.models, "models", "", "folder that holds the models (default: .local/models here or beside the binary)")
 	flags.StringVar(&c.library, "onnxruntime", "", "libonnxruntime to load (default: in .local/lib here or beside the binary)")
 	flags.StringSliceVar(&c.dense, "dense", []string{"bge-small-en-v1.5"}, "dense models, or none; collections use the first")
@@ -45,8 +52,6 @@ func (c *localConfig) register(flags *pflag.FlagSet) {
 	flags.StringSliceVar(&c.reranker, "reranker", []string{"ms-marco-minilm-l12-v2"}, "cross-encoders, or none; search uses the first")
 	flags.StringVar(&c.device, "device", "auto", "where models run: cpu, cuda or cuda:N, which fail where it cannot be used, or auto, which then takes the CPU")
 	flags.StringVar(&c.arena, "arena", string(inference.ArenaShared), "memory kept between runs on the CPU: shared (by all models), model (each its own) or off")
-	flags.IntVar(&c.graphFrom, "graph-from", dense.DefaultGraphFrom, "documents from which dense search uses a graph, which finds nearly all of the best instead of all; -1 is never")
-	flags.IntVar(&c.threads, "threads", 0, "model runs at the same time (default: the number of cores)")
 }
 
 // local is a search service in this process with all it is made of.

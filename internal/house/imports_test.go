@@ -24,6 +24,7 @@ var layers = []layer{
 	{path: "rerank"},
 	{path: "search", thirdParty: true, imports: []string{"models", "inference", "index", "fusion", "rerank", toolbox}},
 	{path: "internal/modelset", imports: []string{"models", "inference", "index", "search"}},
+	{path: "internal/selfbench", imports: []string{"inference", "index", "search", "internal/modelset"}},
 	{path: "internal/metrics", thirdParty: true, imports: []string{"inference", "index", "search"}},
 	{path: "internal/httpapi", thirdParty: true, imports: []string{"models", "inference", "index", "rerank", "search", "internal/metrics", "internal/modelset", toolbox}},
 	{path: "internal/eval", imports: []string{toolbox}},

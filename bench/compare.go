@@ -24,6 +24,7 @@ type Comparison struct {
 	Part     string `json:"part"`
 	Workload string `json:"workload"`
 	Metric   string `json:"metric"`
+	More     bool   `json:"more,omitempty"` // of the metric is better, not less
 	A        string `json:"a"`
 	B        string `json:"b"`
 	AFigure  Figure `json:"a_figure"`
@@ -61,7 +62,7 @@ func (r *run) compare(ctx context.Context, workload string, metrics []metric, a,
 
 // pairUp makes a comparison of values measured in turn.
 func pairUp(part, workload string, m metric, nameA, nameB string, as, bs []float64) Comparison {
-	c := Comparison{Part: part, Workload: workload, Metric: m.name, A: nameA, B: nameB, AFigure: figure(as), BFigure: figure(bs)}
+	c := Comparison{Part: part, Workload: workload, Metric: m.name, More: m.more, A: nameA, B: nameB, AFigure: figure(as), BFigure: figure(bs)}
 	ratios := make([]float64, len(as))
 	for i := range as {
 		if ratios[i] = bs[i] / as[i]; m.more {

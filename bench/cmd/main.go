@@ -35,6 +35,12 @@ func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 	if len(args) > 0 && args[0] == "peer" {
 		return runPeer(ctx, args[1:], stdin, stdout, stderr)
 	}
+	if len(args) > 0 && args[0] == "compare" {
+		return runCompare(args[1:], stdout, stderr)
+	}
+	if len(args) > 0 && args[0] == "gate" {
+		return runGate(ctx, args[1:], stdout, stderr)
+	}
 	return runBench(ctx, args, stdout, stderr)
 }
 

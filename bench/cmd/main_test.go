@@ -17,6 +17,11 @@ func TestRunRefuses(t *testing.T) {
 		{"scifact", `argument "scifact"`},
 		{"-fast", "not defined"},
 		{"peer -models", "needs an argument"},
+		{"compare one.json", "two reports"},
+		{"compare /nowhere.json /nowhere.json", "/nowhere.json"},
+		{"compare ../config.go ../config.go", "no report of this program"},
+		{"gate -before a", "want two programs"},
+		{"gate -before a -after b -pairs 3", "3 pairs"},
 		{"peer -library /nowhere/libonnxruntime.so -models /nowhere", "/nowhere/libonnxruntime.so"},
 	} {
 		var out bytes.Buffer

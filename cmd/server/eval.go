@@ -64,12 +64,8 @@ any system, without models and data folder.`,
 			if o.runIn != "" {
 				return o.scoreRunFile(cmd.OutOrStdout(), cmd.ErrOrStderr(), dataset, f.asJSON)
 			}
-			switch {
-			case f.collection != "":
-			case dataset.HasCorpus():
-				f.collection = "eval-" + dataset.Name
-			default:
-				f.collection = defaultCollection
+			if f.collection == "" {
+				f.collection = collectionOf(dataset)
 			}
 			req, err := f.request(cmd.Flags())
 			if err != nil {

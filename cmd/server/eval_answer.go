@@ -29,6 +29,14 @@ func openDataset(path, qrels string) (*eval.Dataset, error) {
 	return dataset, err
 }
 
+// collectionOf is the collection a dataset is about where none is named.
+func collectionOf(dataset *eval.Dataset) string {
+	if dataset.HasCorpus() {
+		return "eval-" + dataset.Name
+	}
+	return defaultCollection
+}
+
 // evaluation asks a dataset's queries of a collection.
 type evaluation struct {
 	backend    backend

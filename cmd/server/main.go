@@ -33,7 +33,7 @@ func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 }
 
 // exitCode reports err to the person at the terminal: 2 for a command that
-// could never work, 3 for an evaluation below its baseline, 130 for a command that
+// could never work, 3 for an evaluation below its baseline or a gain that was not confirmed, 130 for a command that
 // was interrupted, 1 for the rest.
 func exitCode(err error, stderr io.Writer) int {
 	if err == nil {

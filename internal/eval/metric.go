@@ -67,6 +67,18 @@ func (m Metric) at(name string) string {
 	return name + "@" + strconv.Itoa(m.cutoff)
 }
 
+// rankingDepth is how long a ranking is measured without a cut-off.
+const rankingDepth = 100
+
+// Depth is how many documents a ranking must have to be measured: the cut-off,
+// or 100 without one.
+func (m Metric) Depth() int {
+	if m.cutoff == 0 {
+		return rankingDepth
+	}
+	return m.cutoff
+}
+
 // Score measures the ranking of one query, ids best first and each once. The
 // score is within 0..1, and 0 where no document is relevant.
 func (m Metric) Score(j Judgments, ranked []string) float64 {

@@ -28,6 +28,7 @@ var layers = []layer{
 	{path: "internal/metrics", thirdParty: true, imports: []string{"inference", "index", "search"}},
 	{path: "internal/httpapi", thirdParty: true, imports: []string{"models", "inference", "index", "rerank", "search", "internal/metrics", "internal/modelset", toolbox}},
 	{path: "internal/eval", imports: []string{toolbox}},
+	{path: "internal/tune", imports: []string{"inference", "index", "fusion", "search", "internal/eval", toolbox}},
 	{path: "internal/house"},
 	{path: "internal/testenv", thirdParty: true, imports: []string{everything}},
 	{path: toolbox, thirdParty: true, imports: []string{toolbox}},

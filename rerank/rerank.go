@@ -61,6 +61,7 @@ type Passage struct {
 // Candidate is one entry of the ranking to rerank.
 type Candidate struct {
 	ID      string
+	Number  int     // of the passage in its document
 	Score   float64 // of the first stage, finite; read where Options.Weight is below 1
 	Passage Passage // read only within Options.Window
 }
@@ -76,7 +77,8 @@ type Scorer interface {
 
 // Item is one entry of the reranked list.
 type Item struct {
-	ID string
+	ID     string
+	Number int
 	// Scored reports whether the cross-encoder saw the candidate; without it
 	// Logit and Probability mean nothing.
 	Scored      bool
@@ -95,7 +97,7 @@ type Item struct {
 }
 
 // Rerank scores the first candidates and returns all of them, the scored ones
-// first. Candidates are in the order of the first stage, each id once. Without
+// first. Candidates are in the order of the first stage, each passage once. Without
 // candidates the scorer is not called.
 //
 // It fails with braid.DeadlineExceeded or braid.Canceled when ctx ended, with
@@ -153,7 +155,7 @@ func order(window []Item, candidates []Candidate, weight float64) {
 		}
 	}
 	slices.SortFunc(window, func(a, b Item) int {
-		if (braid.Hit{ID: a.ID, Score: by(a)}).Before(braid.Hit{ID: b.ID, Score: by(b)}) {
+		if (braid.Hit{ID: a.ID, Passage: a.Number, Score: by(a)}).Before(braid.Hit{ID: b.ID, Passage: b.Number, Score: by(b)}) {
 			return -1
 		}
 		return 1
@@ -179,13 +181,14 @@ func scale(values []float64) {
 // unscored makes an item in its old place of every candidate.
 func unscored(candidates []Candidate) ([]Item, error) {
 	items := make([]Item, len(candidates))
-	first := make(map[string]int, len(candidates))
+	first := make(map[braid.Hit]int, len(candidates))
 	for i, c := range candidates {
-		if at, twice := first[c.ID]; twice {
-			return nil, braid.Errorf(braid.InvalidArgument, "rerank: candidate %q occurs twice, at positions %d and %d", c.ID, at, i+1)
+		passage := braid.Hit{ID: c.ID, Passage: c.Number}
+		if at, twice := first[passage]; twice {
+			return nil, braid.Errorf(braid.InvalidArgument, "rerank: passage %d of %q occurs twice, at positions %d and %d", c.Number, c.ID, at, i+1)
 		}
-		first[c.ID] = i + 1
-		items[i] = Item{ID: c.ID, From: i + 1, To: i + 1}
+		first[passage] = i + 1
+		items[i] = Item{ID: c.ID, Number: c.Number, From: i + 1, To: i + 1}
 	}
 	return items, nil
 }

@@ -7,10 +7,21 @@ import (
 	"github.com/braid-search/braid/index"
 )
 
-// Create makes an empty collection for the loaded models. created is false when
-// a collection of that name exists already, which is not an error unless its
-// vectors are of other models than the loaded ones: that is a braid.Conflict.
+// Create makes an empty collection for the loaded models, with the default settings.
+// created is false when a collection of that name exists already, which is not an
+// error unless its vectors are of other models than the loaded ones: that is a
+// braid.Conflict.
 func (s *Service) Create(ctx context.Context, name string) (info index.Info, created bool, err error) {
+	return s.CreateWith(ctx, name, Settings{})
+}
+
+// CreateWith is Create with settings. A collection that exists keeps its own; where
+// they are not those given, that is a braid.Conflict.
+func (s *Service) CreateWith(ctx context.Context, name string, settings Settings) (info index.Info, created bool, err error) {
+	size, err := s.passageSize(ctx, settings)
+	if err != nil {
+		return index.Info{}, false, err
+	}
 	if refused := s.mayOwn(name); refused != nil {
 		// To find that it is there already is no more than to look at it.
 		if info, err := s.Info(ctx, name); err == nil {
@@ -18,7 +29,7 @@ func (s *Service) Create(ctx context.Context, name string) (info index.Info, cre
 		}
 		return index.Info{}, false, refused
 	}
-	schema := s.schema()
+	schema := s.schema(size)
 	c, err := s.engine.Create(ctx, name, schema)
 	if err == nil {
 		return c.Info(), true, nil
@@ -40,6 +51,10 @@ func (s *Service) Create(ctx context.Context, name string) (info index.Info, cre
 				"collection %q exists and was made for the %s model %q (%.12s), loaded is %q (%.12s): choose another name, delete it, or start with its model",
 				name, m.role, m.made.Name, m.made.Digest, m.loaded.Name, m.loaded.Digest)
 		}
+	}
+	if given := settings.Passages; given != nil && !given.are(have.Passages) {
+		return index.Info{}, false, braid.Errorf(braid.Conflict,
+			"collection %q exists with passages of %d tokens and an overlap of %d: choose another name or delete it; a collection keeps its settings", name, have.Passages.Tokens, have.Passages.Overlap).In("passages")
 	}
 	return c.Info(), false, nil
 }

@@ -276,7 +276,7 @@ func same(a, b float64) bool { return math.Abs(a-b) <= 1e-9*max(1, math.Abs(b)) 
 func foundBy(branch braid.Branch, hits []Hit) (found []braid.Hit, at []int) {
 	for i, h := range hits {
 		if f, ok := h.Branches[branch]; ok {
-			found, at = append(found, braid.Hit{ID: h.ID, Score: f.Score}), append(at, i)
+			found, at = append(found, braid.Hit{ID: h.ID, Passage: h.number, Score: f.Score}), append(at, i)
 		}
 	}
 	return found, at

@@ -8,28 +8,36 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-
-	"golang.org/x/sync/errgroup"
+	"slices"
 
 	"github.com/braid-search/braid"
 	"github.com/braid-search/braid/index"
-	"github.com/braid-search/braid/inference"
+	"github.com/braid-search/braid/search/split"
 )
 
-// IngestBatch is the number of documents encoded and written in one step. It is
-// what an interrupted call can lose, and small enough that the texts in flight
+// IngestBatch is the largest number of documents encoded and written in one step. It
+// is what an interrupted call can lose, and small enough that the texts in flight
 // stay under IngestBatch × braid.MaxTextBytes.
 const IngestBatch = 64
+
+// ingestPassages is how many passages make a step of fewer documents.
+const ingestPassages = 512
 
 // IngestResult counts what became of the documents of one call.
 type IngestResult struct {
 	Created   int `json:"created"`
 	Replaced  int `json:"replaced"`
 	Unchanged int `json:"unchanged"` // stored already with this very content: not encoded again
+	// Encoded is the number of passages the models read. A document that is not
+	// split is one.
+	Encoded int `json:"passages_encoded"`
+	// Reused is the number of passages of changed documents that were encoded
+	// before: they are as they were.
+	Reused int `json:"passages_reused"`
 	// Tokens is what the dense model read, special tokens included.
 	Tokens int `json:"tokens"`
 	// Truncated counts documents of which the dense model read only the first
-	// part. The lexical index has all of each text.
+	// part, of the whole or of a passage. The lexical index has all of each text.
 	Truncated int `json:"truncated"`
 }
 
@@ -41,6 +49,8 @@ func (r *IngestResult) Add(other IngestResult) {
 	r.Created += other.Created
 	r.Replaced += other.Replaced
 	r.Unchanged += other.Unchanged
+	r.Encoded += other.Encoded
+	r.Reused += other.Reused
 	r.Tokens += other.Tokens
 	r.Truncated += other.Truncated
 }
@@ -55,7 +65,8 @@ func (s *Service) Ingest(ctx context.Context, name string, docs []braid.Document
 	if err != nil {
 		return total, err
 	}
-	if err := s.validateAll(docs); err != nil {
+	docs = slices.Clone(docs)
+	if err := s.validateAll(c.Info().Schema, docs); err != nil {
 		return total, err
 	}
 	for len(docs) > 0 {
@@ -70,7 +81,7 @@ func (s *Service) Ingest(ctx context.Context, name string, docs []braid.Document
 	return total, nil
 }
 
-func (s *Service) validateAll(docs []braid.Document) error {
+func (s *Service) validateAll(schema index.Schema, docs []braid.Document) error {
 	seen := make(map[string]int, len(docs))
 	for i, d := range docs {
 		if err := d.Validate(); err != nil {
@@ -78,6 +89,9 @@ func (s *Service) validateAll(docs []braid.Document) error {
 		}
 		if err := s.scope.mayStore(d); err != nil {
 			return at(i, err)
+		}
+		if schema.Passages.Tokens > 0 && !split.Readable(d) {
+			return at(i, braid.Errorf(braid.InvalidArgument, "document %q: there is nothing to read in the text but markup: send a title or a text", d.ID).In("text"))
 		}
 		if first, dup := seen[d.ID]; dup {
 			return at(i, braid.Errorf(braid.InvalidArgument, "document id %q is used twice, at positions %d and %d: send each id once", d.ID, first, i).In("id"))
@@ -123,93 +137,36 @@ func (s *Service) ingestBatch(ctx context.Context, c index.Collection, docs []br
 		return IngestResult{}, err
 	}
 	var result IngestResult
-	var entries []index.Entry
+	var changed []int
+	sums := make([][32]byte, len(docs))
 	for i, d := range docs {
-		d.Payload = compact(d.Payload)
-		sum := s.fingerprint(d, schema)
-		if stored[i].OK && stored[i].Sum == sum {
+		docs[i].Payload = compact(d.Payload)
+		if sums[i] = s.fingerprint(docs[i], schema); stored[i].OK && stored[i].Sum == sums[i] {
 			result.Unchanged++
 			continue
 		}
-		entries = append(entries, index.Whole(d, sum))
+		changed = append(changed, i)
 	}
-	if len(entries) == 0 {
+	if len(changed) == 0 {
 		return result, nil
 	}
 	if err := s.canIngest(schema); err != nil {
 		return result, err
 	}
-	usage, err := s.encode(ctx, schema, entries)
-	if err != nil {
-		return result, err
+	w := writer{s: s, c: c, schema: schema}
+	for _, i := range changed {
+		e, err := s.entryOf(ctx, schema, docs[i], sums[i])
+		if err == nil {
+			err = w.add(ctx, e, stored[i].OK)
+		}
+		if err != nil {
+			result.Add(w.result)
+			return result, err
+		}
 	}
-	written, err := c.Write(ctx, index.Batch{Upserts: entries, Within: s.scope.Filter})
-	if err != nil {
-		return result, err
-	}
-	result.Add(usage)
-	result.Created, result.Replaced = written.Created, written.Replaced
-	return result, nil
-}
-
-// encode fills in what the models make of the entries' passages. The models run
-// side by side; the scheduler shares the cores out among them.
-func (s *Service) encode(ctx context.Context, schema index.Schema, entries []index.Entry) (IngestResult, error) {
-	passages := make([]string, len(entries))
-	for i, e := range entries {
-		passages[i] = e.Read(0)
-	}
-	req := inference.Request{Texts: passages, Role: inference.RolePassage, Lane: inference.LaneIngest, Length: inference.LengthOne}
-	var usage IngestResult
-	g, ctx := errgroup.WithContext(ctx)
-	if schema.Dense.Name != "" {
-		g.Go(func() error {
-			out, _, err := s.models.Dense.Embed(ctx, req)
-			if err != nil {
-				return fmt.Errorf("encode dense: %w", err)
-			}
-			for i, e := range out {
-				entries[i].Passages[0].Dense = e.Vector
-				usage.Tokens += e.Tokens
-				if e.Truncated {
-					usage.Truncated++
-				}
-			}
-			return nil
-		})
-	}
-	if schema.Sparse.Name != "" {
-		g.Go(func() error {
-			out, _, err := s.models.Sparse.Expand(ctx, req)
-			if err != nil {
-				return fmt.Errorf("encode sparse: %w", err)
-			}
-			for i, e := range out {
-				entries[i].Passages[0].Sparse = e.Vector
-			}
-			return nil
-		})
-	}
-	if s.keepsTokens(schema) {
-		g.Go(func() error {
-			tokens, err := s.models.Pair.Tokens(ctx, passages)
-			if err != nil {
-				return fmt.Errorf("tokenise for the reranker: %w", err)
-			}
-			for i, t := range tokens {
-				entries[i].Passages[0].Tokens = t
-			}
-			return nil
-		})
-	}
-	err := g.Wait()
-	return usage, err
-}
-
-// keepsTokens reports whether the token ids the collection stores are those of
-// the loaded reranker. Without them the reranker tokenises passages itself.
-func (s *Service) keepsTokens(schema index.Schema) bool {
-	return s.models.Pair != nil && schema.Pair == s.models.PairRef
+	err = w.flush(ctx)
+	result.Add(w.result)
+	return result, err
 }
 
 // compact returns a valid JSON value without the white space between its parts,
@@ -229,7 +186,11 @@ func compact(payload json.RawMessage) json.RawMessage {
 // decides what is stored for it.
 func (s *Service) fingerprint(d braid.Document, schema index.Schema) [32]byte {
 	h := sha256.New()
-	for _, part := range []string{d.Title, d.Text, string(d.Payload), schema.Dense.Digest, schema.Sparse.Digest, schema.Pair.Digest} {
+	parts := []string{d.Title, d.Text, string(d.Payload), schema.Dense.Digest, schema.Sparse.Digest, schema.Pair.Digest}
+	if size := schema.Passages; size.Tokens > 0 || d.Format != "" {
+		parts = append(parts, string(d.Format), fmt.Sprintf("%d %d %d", split.Version, size.Tokens, size.Overlap))
+	}
+	for _, part := range parts {
 		var size [8]byte
 		binary.LittleEndian.PutUint64(size[:], uint64(len(part)))
 		h.Write(size[:])

@@ -46,6 +46,7 @@ func (s *Service) prepare(c index.Collection, name string, req Request) (plan, e
 		return plan{}, err
 	}
 	p.profile = version
+	p.widen(c.Info().Schema)
 	p.branches, err = p.branchesIn(c.Info())
 	return p, err
 }
@@ -77,19 +78,19 @@ func (s *Service) answer(ctx context.Context, c index.Collection, p plan, start 
 	// From here on the time is spent on what has been found already: a deadline
 	// may cut the rerank short, but not keep the answer back.
 	finishing := context.WithoutCancel(ctx)
-	hits, tokens, err := fetch(finishing, c, p, hits, &answer.Timings)
+	hits, read, err := fetch(finishing, c, p, hits, &answer.Timings)
 	if err != nil {
 		return nil, err
 	}
 	if p.rerank {
-		hits = s.rerank(ctx, c.Info(), p, hits, tokens, answer)
+		hits = s.rerank(ctx, c.Info(), p, hits, read, answer)
 	}
 	if p.MinScore != nil && p.rerank && len(hits) > 0 && answer.Reranked == 0 {
 		answer.Degraded = append(answer.Degraded, Degradation{Stage: "min_score", Code: braid.Unavailable,
 			Message: "min_score was not applied: it is compared with the reranker's probabilities, and there are none"})
 		p.MinScore = nil
 	}
-	answer.Hits = page(p, hits)
+	answer.Hits = page(p, p.group(hits))
 	s.explain(finishing, c, p, answer)
 	answer.Timings.Total = milliseconds(time.Since(start))
 	if ctx.Err() == context.Canceled {
@@ -127,14 +128,6 @@ func (p plan) branchesIn(info index.Info) ([]braid.Branch, error) {
 		return nil, braid.Errorf(braid.InvalidArgument, "hypothetical is for the dense branch, and collection %q was made without one", info.Name).In("hypothetical")
 	}
 	return branches, nil
-}
-
-// wanted is the number of documents the later stages need.
-func (p plan) wanted() int {
-	if p.rerank {
-		return max(p.limit, p.depth)
-	}
-	return p.limit
 }
 
 // branchResult is what one branch brought back.
@@ -251,7 +244,7 @@ func fuse(p plan, found []branchResult, timings *Timings) ([]Hit, error) {
 		only := found[0]
 		hits := make([]Hit, len(only.hits))
 		for i, h := range only.hits {
-			hits[i] = Hit{ID: h.ID, Score: h.Score, ScoreType: ScoreType(only.branch),
+			hits[i] = Hit{ID: h.ID, number: h.Passage, Score: h.Score, ScoreType: ScoreType(only.branch),
 				Branches: map[braid.Branch]Found{only.branch: {Rank: i + 1, Score: h.Score}}}
 		}
 		return hits, nil
@@ -262,7 +255,7 @@ func fuse(p plan, found []branchResult, timings *Timings) ([]Hit, error) {
 	}
 	hits := make([]Hit, len(fused))
 	for i, f := range fused {
-		hits[i] = Hit{ID: f.ID, Score: f.Score, ScoreType: ScoreFused,
+		hits[i] = Hit{ID: f.ID, number: f.Passage, Score: f.Score, ScoreType: ScoreFused,
 			Branches: make(map[braid.Branch]Found, len(f.Votes)),
 			Fused:    &Found{Rank: i + 1, Score: f.Score},
 			made:     making{votes: f.Votes}}
@@ -271,50 +264,6 @@ func fuse(p plan, found []branchResult, timings *Timings) ([]Hit, error) {
 		}
 	}
 	return hits, nil
-}
-
-// fetch reads the documents of as many hits as later stages need and returns
-// those that are still there, and pass the filter, with the token ids stored with
-// them. A document deleted since it was retrieved, or written again so that it
-// does not pass, is no hit any more; the next one takes its place.
-func fetch(ctx context.Context, c index.Collection, p plan, hits []Hit, timings *Timings) ([]Hit, [][]uint32, error) {
-	start, n := time.Now(), p.wanted()
-	defer func() { timings.Fetch = milliseconds(time.Since(start)) }()
-	kept := make([]Hit, 0, min(n, len(hits)))
-	tokens := make([][]uint32, 0, cap(kept))
-	for len(kept) < n && len(hits) > 0 {
-		next := hits[:min(n-len(kept), len(hits))]
-		hits = hits[len(next):]
-		ids := make([]string, len(next))
-		for i, h := range next {
-			ids[i] = h.ID
-		}
-		stored, err := c.Get(ctx, ids)
-		if err != nil {
-			return nil, nil, err
-		}
-		for _, h := range next {
-			if len(stored) == 0 {
-				break
-			}
-			if stored[0].Document.ID != h.ID {
-				continue
-			}
-			found := stored[0]
-			stored = stored[1:]
-			ok, err := passes(p.filter, found.Document)
-			if err != nil {
-				return nil, nil, err
-			}
-			if !ok {
-				continue
-			}
-			h.Title, h.Text, h.Payload = found.Document.Title, found.Document.Text, found.Document.Payload
-			kept = append(kept, h)
-			tokens = append(tokens, found.Passages[0].Tokens)
-		}
-	}
-	return kept, tokens, nil
 }
 
 // page applies the score threshold, cuts the list and numbers what is left.

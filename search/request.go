@@ -72,11 +72,13 @@ type Request struct {
 	// for passages near it, encoded as a passage. It votes as a variant does.
 	Hypothetical string `json:"hypothetical,omitempty"`
 	Mode         Mode   `json:"mode,omitempty"` // default hybrid
+	// GroupBy says what a hit is; GroupDocument if absent.
+	GroupBy GroupBy `json:"group_by,omitempty"`
 	// Limit is the number of hits returned: 1 to MaxLimit.
 	Limit *int `json:"limit,omitempty"`
-	// Candidates is the number of documents each branch retrieves: 1 to
+	// Candidates is the number of passages each branch retrieves: 1 to
 	// MaxCandidates. The default grows with Limit and RerankDepth where these are
-	// larger.
+	// larger, and with Limit where documents are split and grouped.
 	Candidates *int `json:"candidates,omitempty"`
 	// Rerank switches the cross-encoder on or off. By default hybrid queries are
 	// reranked when a reranker is loaded, the others are not.
@@ -229,6 +231,9 @@ func (r Request) plan(rerankable bool) (plan, error) {
 			return plan{}, braid.Errorf(braid.InvalidArgument, "%s is %d, want 1 to %d", budget.field, *budget.given, budget.max).In(budget.field)
 		}
 		*budget.to = *budget.given
+	}
+	if err := r.validateGroupBy(); err != nil {
+		return plan{}, err
 	}
 	if err := p.validateExplain(); err != nil {
 		return plan{}, err

@@ -11,9 +11,9 @@ import (
 )
 
 // rerank lets the cross-encoder reorder the first hits. When it fails or runs
-// out of time, the hits keep their order and the answer says so. tokens are the
-// stored token ids of the hits' passages, in order.
-func (s *Service) rerank(ctx context.Context, info index.Info, p plan, hits []Hit, tokens [][]uint32, answer *Response) []Hit {
+// out of time, the hits keep their order and the answer says so. read are the
+// passages of hits, in order.
+func (s *Service) rerank(ctx context.Context, info index.Info, p plan, hits []Hit, read []found, answer *Response) []Hit {
 	start := time.Now()
 	defer func() { answer.Timings.Rerank = milliseconds(time.Since(start)) }()
 	if len(hits) == 0 {
@@ -28,13 +28,13 @@ func (s *Service) rerank(ctx context.Context, info index.Info, p plan, hits []Hi
 	opts := rerank.Options{Depth: &p.depth, Weight: &p.rerankWeight, Partial: p.BudgetMS != nil}
 	candidates := make([]rerank.Candidate, len(hits))
 	for i, h := range hits {
-		candidates[i].ID, candidates[i].Score = h.ID, h.Score
+		candidates[i].ID, candidates[i].Number, candidates[i].Score = h.ID, h.number, h.Score
 		if i >= opts.Window(len(hits)) {
 			continue
 		}
-		candidates[i].Passage.Text = braid.Document{Title: h.Title, Text: h.Text}.Passage()
+		candidates[i].Passage.Text = read[i].in.Read(read[i].number)
 		if s.keepsTokens(info.Schema) {
-			candidates[i].Passage.Tokens = tokens[i]
+			candidates[i].Passage.Tokens = read[i].in.Passages[read[i].number].Tokens
 		}
 	}
 	scorer := &pairScorer{pair: s.models.Pair, lane: p.encoded.lane()}

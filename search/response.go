@@ -30,7 +30,7 @@ type Response struct {
 	// RerankStopped says why fewer hits were scored than were asked for; absent
 	// when none was left out.
 	RerankStopped Stop `json:"rerank_stopped,omitempty"`
-	// Candidates is the number of documents each branch found.
+	// Candidates is the number of passages each branch found.
 	Candidates map[braid.Branch]int `json:"candidates"`
 	// DenseMethod is how the dense branch found its documents: a graph may miss
 	// some of the best. Absent if the branch did not run.
@@ -62,12 +62,16 @@ type QueryUsage struct {
 	Truncated bool `json:"truncated"`
 }
 
-// Hit is one document of the answer, best first.
+// Hit is one document of the answer, best first: the best of its passages, of which
+// all scores are. With GroupPassage it is one passage.
 type Hit struct {
 	Rank  int    `json:"rank"` // from 1
 	ID    string `json:"id"`
 	Title string `json:"title,omitempty"`
-	Text  string `json:"text"`
+	// Text is the document's, or where that is split only the passage's.
+	Text string `json:"text"`
+	// Passage says where Text stands; nil where the document is not split.
+	Passage *Passage `json:"passage,omitempty"`
 	// Payload is the document's; absent if it has none.
 	Payload json.RawMessage `json:"payload,omitempty"`
 	// Score is the number the hit was ordered by, on the scale ScoreType names.
@@ -86,7 +90,8 @@ type Hit struct {
 	// Explain is what the hit's scores consist of; nil unless asked for.
 	Explain *Explanation `json:"explain,omitempty"`
 
-	made making
+	number int // of the passage in its document
+	made   making
 }
 
 // ScoreType names the scale of Hit.Score. Scores of two types are not

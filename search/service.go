@@ -9,14 +9,24 @@ import (
 	"github.com/braid-search/braid/inference"
 )
 
+// tokenCounter says how long passages are for a model.
+type tokenCounter interface {
+	// Count returns how many tokens each text has, special tokens left out.
+	Count(ctx context.Context, texts []string) ([]int, error)
+	// PassageRoom is how many of them the model reads.
+	PassageRoom(ctx context.Context) (int, error)
+}
+
 // DenseEncoder turns texts into vectors of length 1, one per text in order.
 type DenseEncoder interface {
+	tokenCounter
 	Embed(ctx context.Context, req inference.Request) ([]inference.Embedding, inference.Timing, error)
 }
 
 // SparseEncoder turns texts into weights over its vocabulary, one per text in
 // order.
 type SparseEncoder interface {
+	tokenCounter
 	Expand(ctx context.Context, req inference.Request) ([]inference.Expansion, inference.Timing, error)
 	// Token returns what an index of the vocabulary stands for, "" for none.
 	Token(index uint32) string
@@ -75,8 +85,8 @@ func New(engine index.Engine, models Models, log *slog.Logger) *Service {
 }
 
 // schema is what a collection made for the loaded models looks like.
-func (s *Service) schema() index.Schema {
-	var schema index.Schema
+func (s *Service) schema(passages index.PassageSize) index.Schema {
+	schema := index.Schema{Passages: passages}
 	if s.models.Dense != nil {
 		schema.Dense, schema.Dimensions = s.models.DenseRef, s.models.Dimensions
 	}

@@ -303,7 +303,7 @@ func TestUnchangedDocumentsAreNotEncodedAgain(t *testing.T) {
 }
 
 func TestTruncationIsReported(t *testing.T) {
-	s := service(t, heads)
+	s := splitService(t, heads, 0, 0)
 	long := "pump "
 	for len(long) < 8000 {
 		long += "valve seal gasket "

@@ -54,7 +54,7 @@ func TestWindowFindsAnAnswerAtTheEnd(t *testing.T) {
 	noSparse.Sparse, noSparse.SparseRef = nil, index.ModelRef{}
 	for name, models := range map[string]search.Models{"shared vocabulary": heads, "foreign vocabulary": foreign, "no sparse model": noSparse} {
 		t.Run(name, func(t *testing.T) {
-			s := service(t, models)
+			s := splitService(t, models, 0, 0)
 			ingest(t, s, append(pumps[:len(pumps):len(pumps)], long(t))...)
 			whole := judgement(t, ask(t, s, search.Request{Query: sealQuery, RerankWindow: ptr(0)}), "long")
 			if whole.Window != nil || !whole.Truncated {
@@ -106,7 +106,7 @@ func (o otherVocabulary) Expand(ctx context.Context, req inference.Request) ([]i
 func TestWindowGoesByTheSparseWeights(t *testing.T) {
 	models := heads
 	models.Sparse = otherVocabulary{heads.Sparse}
-	s := service(t, models)
+	s := splitService(t, models, 0, 0)
 	ingest(t, s, long(t))
 	got := judgement(t, ask(t, s, search.Request{Query: sealQuery, RerankWindow: ptr(64)}), "long")
 	if got.Window == nil || got.Window.From != 0 || got.Window.To != 64 {

@@ -35,6 +35,14 @@ func (l *listening) models() search.Models {
 	return models
 }
 
+func (l *listening) Count(ctx context.Context, texts []string) ([]int, error) {
+	return l.DenseEncoder.Count(ctx, texts)
+}
+
+func (l *listening) PassageRoom(ctx context.Context) (int, error) {
+	return l.DenseEncoder.PassageRoom(ctx)
+}
+
 func (l *listening) Embed(ctx context.Context, req inference.Request) ([]inference.Embedding, inference.Timing, error) {
 	if req.Lane != inference.LaneIngest {
 		l.mu.Lock()

@@ -17,8 +17,8 @@ import (
 // backend is where index, search and eval do their work: this process or a
 // running server.
 type backend interface {
-	// Create makes the collection or finds that it is there.
-	Create(ctx context.Context, name string) (index.Info, error)
+	// CreateWith makes the collection or finds that it is there with these settings.
+	CreateWith(ctx context.Context, name string, settings search.Settings) (index.Info, error)
 	// Collection describes one that exists.
 	Collection(ctx context.Context, name string) (index.Info, error)
 	Ingest(ctx context.Context, name string, docs []braid.Document) (search.IngestResult, error)
@@ -67,8 +67,8 @@ func (c backendConfig) open(ctx context.Context, stderr io.Writer) (backend, err
 // itself are the service's own methods.
 type inProcess struct{ *local }
 
-func (p inProcess) Create(ctx context.Context, name string) (index.Info, error) {
-	info, _, err := p.local.Create(ctx, name)
+func (p inProcess) CreateWith(ctx context.Context, name string, settings search.Settings) (index.Info, error) {
+	info, _, err := p.local.CreateWith(ctx, name, settings)
 	return info, err
 }
 

@@ -196,7 +196,7 @@ func indexCorpus(ctx context.Context, b backend, collection string, dataset *eva
 	if empty > 0 {
 		_, _ = fmt.Fprintf(stderr, "braid: %d documents have no text and are left out\n", empty)
 	}
-	if _, err := b.Create(ctx, collection); err != nil {
+	if _, err := b.CreateWith(ctx, collection, search.Settings{}); err != nil {
 		return err
 	}
 	if _, err := storeAll(ctx, b, collection, slices.Values(docs), len(docs), stderr); err != nil {

@@ -109,7 +109,7 @@ func (in *input) each(yield func(braid.Document, error) bool) {
 // storeIn stores every document of the input in collection, which is made if it
 // is not there.
 func (in *input) storeIn(ctx context.Context, b backend, collection string, stderr io.Writer) (search.IngestResult, error) {
-	if _, err := b.Create(ctx, collection); err != nil {
+	if _, err := b.CreateWith(ctx, collection, search.Settings{}); err != nil {
 		return search.IngestResult{}, err
 	}
 	var changed error // the file was checked: it can only fail if it is being written to

@@ -41,13 +41,14 @@ type wire struct {
 	BEIR     string          `json:"_id"`
 	Title    string          `json:"title"`
 	Text     string          `json:"text"`
+	Format   braid.Format    `json:"format"`
 	Payload  json.RawMessage `json:"payload"`
 	Metadata json.RawMessage `json:"metadata"`
 }
 
 // document puts the two spellings together.
 func (w wire) document() (braid.Document, error) {
-	d := braid.Document{ID: w.ID, Title: w.Title, Text: w.Text, Payload: given(w.Payload)}
+	d := braid.Document{ID: w.ID, Title: w.Title, Text: w.Text, Format: w.Format, Payload: given(w.Payload)}
 	switch {
 	case w.ID != "" && w.BEIR != "":
 		return d, braid.Errorf(braid.InvalidArgument, `the document has both "id" and "_id": send one`).In("id")

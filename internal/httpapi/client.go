@@ -47,6 +47,13 @@ func (c *Client) Create(ctx context.Context, name string) (index.Info, error) {
 	return info, c.call(ctx, http.MethodPut, collectionPath(name), nil, &info)
 }
 
+// CreateWith makes the collection with these settings or finds that it is there with
+// them.
+func (c *Client) CreateWith(ctx context.Context, name string, settings search.Settings) (index.Info, error) {
+	var info index.Info
+	return info, c.call(ctx, http.MethodPut, collectionPath(name), settings, &info)
+}
+
 // Collection describes one collection.
 func (c *Client) Collection(ctx context.Context, name string) (index.Info, error) {
 	var info index.Info

@@ -8,6 +8,7 @@ import (
 
 	"github.com/braid-search/braid/index"
 	"github.com/braid-search/braid/internal/strictjson"
+	"github.com/braid-search/braid/search"
 )
 
 func (s *Server) listCollections(c *gin.Context) {
@@ -25,16 +26,16 @@ func (s *Server) listCollections(c *gin.Context) {
 // putCollection makes a collection for the loaded models: 201, or 200 when it
 // is there already.
 func (s *Server) putCollection(c *gin.Context) {
-	// There is nothing to set yet: a body, where one is sent, is an empty object.
+	var settings search.Settings // without a body, the defaults
 	data, err := io.ReadAll(body(c, MaxSearchBody))
 	if err == nil && len(data) > 0 {
-		err = strictjson.Decode(data, &struct{}{})
+		err = strictjson.Decode(data, &settings)
 	}
 	if err != nil {
 		fail(c, err)
 		return
 	}
-	info, created, err := s.service(c).Create(c.Request.Context(), c.Param("name"))
+	info, created, err := s.service(c).CreateWith(c.Request.Context(), c.Param("name"), settings)
 	if err != nil {
 		fail(c, err)
 		return

@@ -38,7 +38,7 @@ func TestMarkdown(t *testing.T) {
 		{"no end", "```\nopen", []string{" | ```\nopen"}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			got := shown(splitText(t, braid.Document{Text: tt.text}, split.Options{Format: split.Markdown, Tokens: 16}))
+			got := shown(splitText(t, braid.Document{Text: tt.text, Format: braid.FormatMarkdown}, split.Options{Tokens: 16}))
 			if tt.want == nil {
 				if strings.HasPrefix(got[0], "word") || len(got) < 8 {
 					t.Errorf("got %q", got)
@@ -71,7 +71,7 @@ func TestHTML(t *testing.T) {
 		{"nothing", "<script>x</script>", []string{" | "}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			got := shown(splitText(t, braid.Document{Text: tt.text}, split.Options{Format: split.HTML, Tokens: 16}))
+			got := shown(splitText(t, braid.Document{Text: tt.text, Format: braid.FormatHTML}, split.Options{Tokens: 16}))
 			if !slices.Equal(got, tt.want) {
 				t.Errorf("got %q\nwant %q", got, tt.want)
 			}
@@ -83,7 +83,7 @@ func TestHTML(t *testing.T) {
 func TestHTMLOffsets(t *testing.T) {
 	source := "<h1>R&amp;D</h1>\n<p>Caf&eacute; costs &pound;5. </p><p>It <em>really</em>   does.</p><h2>More</h2><p>&ldquo;Quoted.&rdquo;</p>"
 	var got []string
-	for _, p := range splitText(t, braid.Document{Text: source}, split.Options{Format: split.HTML, Tokens: 16}) {
+	for _, p := range splitText(t, braid.Document{Text: source, Format: braid.FormatHTML}, split.Options{Tokens: 16}) {
 		got = append(got, p.Section+" | "+p.Text+" | "+source[p.Start:p.End])
 	}
 	want := []string{
@@ -103,7 +103,7 @@ func TestContext(t *testing.T) {
 		{"", "# Use\n\n## Use\n\nPress.", "Use Press."},
 		{strings.Repeat("long ", 30), "Press.", strings.Repeat("long ", 8) + "Press."},
 	} {
-		pieces := splitText(t, braid.Document{Title: tt.title, Text: tt.text}, split.Options{Format: split.Markdown, Tokens: 16})
+		pieces := splitText(t, braid.Document{Title: tt.title, Text: tt.text, Format: braid.FormatMarkdown}, split.Options{Tokens: 16})
 		if got := pieces[0].Passage(); len(pieces) != 1 || got != tt.want {
 			t.Errorf("got %q, want %q", got, tt.want)
 		}

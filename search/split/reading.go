@@ -3,6 +3,8 @@ package split
 import (
 	"sort"
 	"strings"
+
+	"github.com/braid-search/braid"
 )
 
 // reading is a document as it is read: its blocks in order, and where each byte
@@ -51,11 +53,11 @@ func (r reading) markOf(at int) mark {
 	return r.marks[i-1]
 }
 
-func read(source string, format Format) reading {
+func read(source string, format braid.Format) reading {
 	switch format {
-	case Markdown:
+	case braid.FormatMarkdown:
 		return readMarkdown(source)
-	case HTML:
+	case braid.FormatHTML:
 		return readHTML(source)
 	}
 	return reading{text: source, blocks: paragraphs(source)}

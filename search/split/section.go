@@ -5,6 +5,9 @@ import (
 	"strings"
 )
 
+// separator is what stands between headings in Piece.Section.
+const separator = " > "
+
 // section is what stands between two headings.
 type section struct {
 	path    string // the headings above
@@ -83,12 +86,37 @@ func newSection(title string, above []block, first block) section {
 			path = append(path, h.heading)
 		}
 	}
-	s := section{path: strings.Join(path, " > "), blocks: []block{first}}
-	if len(path) > 0 && strings.EqualFold(path[0], strings.TrimSpace(title)) {
-		path = path[1:] // a page that is headed by its title
-	}
-	s.context = join(title, strings.Join(path, " > "))
+	s := section{path: strings.Join(path, separator), blocks: []block{first}}
+	s.context = contextOf(title, s.path)
 	return s
+}
+
+// contextOf returns title and headings as they are read before a piece. A page that
+// is headed by its title has it once.
+func contextOf(title, path string) string {
+	first, below, _ := strings.Cut(path, separator)
+	if strings.EqualFold(first, strings.TrimSpace(title)) {
+		path = below
+	}
+	return join(title, path)
+}
+
+// Text returns the Text of a piece from what else is known of it: the title of its
+// document, Section and Passage. Where the context had been cut short and the text
+// begins as the context would have gone on, a word of the text may be missing.
+func Text(title, section, passage string) string {
+	context := contextOf(title, section)
+	if context == "" {
+		return passage
+	}
+	same := 0
+	for same < len(context) && same < len(passage) && context[same] == passage[same] {
+		same++
+	}
+	if same < len(context) { // cut short, before the last space they have in common
+		same = strings.LastIndexByte(passage[:min(same+1, len(passage))], ' ')
+	}
+	return strings.TrimPrefix(passage[max(0, same):], " ")
 }
 
 // fitContexts cuts contexts to half of limit tokens and notes the room they leave.

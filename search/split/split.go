@@ -3,6 +3,7 @@ package split
 import (
 	"context"
 	"fmt"
+	"strings"
 
 	"github.com/braid-search/braid"
 )
@@ -20,18 +21,8 @@ const (
 	MaxHeadingBytes = 512
 )
 
-// Format is how a text is marked up.
-type Format string
-
-const (
-	Text     Format = "text"
-	Markdown Format = "markdown"
-	HTML     Format = "html"
-)
-
 // Options say how to split.
 type Options struct {
-	Format Format // "" is Text
 	// Tokens is the most a piece may count, its title and headings included:
 	// MinTokens to MaxTokens.
 	Tokens int
@@ -46,8 +37,6 @@ type Options struct {
 // Validate reports the first option that is out of bounds.
 func (o Options) Validate() error {
 	switch {
-	case o.Format != "" && o.Format != Text && o.Format != Markdown && o.Format != HTML:
-		return braid.Errorf(braid.InvalidArgument, "format is %q: use text, markdown or html", o.Format).In("format")
 	case o.Tokens < MinTokens || o.Tokens > MaxTokens:
 		return braid.Errorf(braid.InvalidArgument, "tokens is %d, want %d to %d", o.Tokens, MinTokens, MaxTokens).In("tokens")
 	case o.Overlap < 0 || o.Overlap > o.Tokens/2:
@@ -81,7 +70,17 @@ func join(a, b string) string {
 	return a + " " + b
 }
 
-// Split cuts doc into pieces, at least one. A plain text that fits is one piece,
+// Version changes when the same document and options give other pieces than with the
+// version before.
+const Version = 1
+
+// Readable reports whether there is anything to read in doc: a title, or a text
+// that is more than markup.
+func Readable(doc braid.Document) bool {
+	return strings.TrimSpace(doc.Title) != "" || len(read(doc.Text, doc.Format).blocks) > 0
+}
+
+// Split cuts doc, which is valid, into pieces, at least one. A plain text that fits is one piece,
 // whose Passage is that of the document. A document in which there is nothing to
 // read is one piece without text.
 //
@@ -91,7 +90,7 @@ func Split(ctx context.Context, doc braid.Document, opts Options) ([]Piece, erro
 		return nil, err
 	}
 	c := counter{count: opts.Count}
-	if opts.Format == "" || opts.Format == Text {
+	if doc.Format == "" || doc.Format == braid.FormatText {
 		n, err := c.one(ctx, doc.Passage())
 		if err != nil {
 			return nil, err
@@ -100,7 +99,7 @@ func Split(ctx context.Context, doc braid.Document, opts Options) ([]Piece, erro
 			return []Piece{{Context: doc.Title, Text: doc.Text, End: len(doc.Text)}}, nil
 		}
 	}
-	r := read(doc.Text, opts.Format)
+	r := read(doc.Text, doc.Format)
 	sections := sectionsOf(r, doc.Title)
 	if len(sections) == 0 {
 		sections = []section{{context: doc.Title}}

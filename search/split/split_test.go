@@ -76,7 +76,7 @@ func checkPieces(t interface{ Fatalf(string, ...any) }, doc braid.Document, opts
 		if p.Passage() != "" && count(p.Passage()) > opts.Tokens && utf8.RuneCountInString(p.Text) > 1 {
 			t.Fatalf("piece %d counts %d, more than %d: %q", i, count(p.Passage()), opts.Tokens, p.Passage())
 		}
-		if opts.Format != split.HTML && p.Text != doc.Text[p.Start:p.End] {
+		if doc.Format != braid.FormatHTML && p.Text != doc.Text[p.Start:p.End] {
 			t.Fatalf("piece %d is %q, there stands %q", i, p.Text, doc.Text[p.Start:p.End])
 		}
 		if len(pieces) > 1 && (p.Text == "" || strings.TrimSpace(p.Text) != p.Text) {
@@ -111,24 +111,23 @@ func anyText() *rapid.Generator[string] {
 }
 
 func TestPieces(t *testing.T) {
-	formats := []split.Format{split.Text, split.Markdown, split.HTML}
+	formats := []braid.Format{braid.FormatText, braid.FormatMarkdown, braid.FormatHTML}
 	names := []string{"words", "runes", "bytes", "excess", "zero"}
 	rapid.Check(t, func(t *rapid.T) {
 		count := counts[rapid.SampledFrom(names).Draw(t, "count")]
 		tokens := rapid.IntRange(split.MinTokens, 200).Draw(t, "tokens")
 		opts := split.Options{
-			Format:  rapid.SampledFrom(formats).Draw(t, "format"),
 			Tokens:  tokens,
 			Overlap: rapid.IntRange(0, tokens/2).Draw(t, "overlap"),
 			Count:   byEach(count),
 		}
-		doc := braid.Document{ID: "d", Text: anyText().Draw(t, "text"), Title: rapid.SampledFrom([]string{"", "Top", "A title", strings.Repeat("much ado ", 60)}).Draw(t, "title")}
+		doc := braid.Document{ID: "d", Format: rapid.SampledFrom(formats).Draw(t, "format"), Text: anyText().Draw(t, "text"), Title: rapid.SampledFrom([]string{"", "Top", "A title", strings.Repeat("much ado ", 60)}).Draw(t, "title")}
 		pieces, err := split.Split(context.Background(), doc, opts)
 		if err != nil {
 			t.Fatal(err)
 		}
 		checkPieces(t, doc, opts, pieces, count)
-		if opts.Format == split.Text {
+		if doc.Format == braid.FormatText {
 			checkCovered(t, doc.Text, pieces)
 			if count(doc.Passage()) <= tokens && (len(pieces) != 1 || pieces[0].Passage() != doc.Passage()) {
 				t.Fatalf("a document that fits is %+v", pieces)
@@ -143,18 +142,18 @@ func TestPieces(t *testing.T) {
 
 // Sections keep their pieces when another one changes.
 func TestSectionsAreApart(t *testing.T) {
-	heading := map[split.Format]func(string) string{
-		split.Markdown: func(h string) string { return "\n\n## " + h + "\n\n" },
-		split.HTML:     func(h string) string { return "<h2>" + h + "</h2>" },
+	heading := map[braid.Format]func(string) string{
+		braid.FormatMarkdown: func(h string) string { return "\n\n## " + h + "\n\n" },
+		braid.FormatHTML:     func(h string) string { return "<h2>" + h + "</h2>" },
 	}
-	paragraph := map[split.Format]func(string) string{
-		split.Markdown: func(p string) string { return p + "\n\n" },
-		split.HTML:     func(p string) string { return "<p>" + p + "</p>" },
+	paragraph := map[braid.Format]func(string) string{
+		braid.FormatMarkdown: func(p string) string { return p + "\n\n" },
+		braid.FormatHTML:     func(p string) string { return "<p>" + p + "</p>" },
 	}
 	sentence := rapid.SampledFrom([]string{"The quick brown fox jumps.", "It rains.", "Nobody knows why this is as long as it is, but so it is.", "Why? "})
 	text := rapid.Map(rapid.SliceOfN(sentence, 1, 40), func(s []string) string { return strings.Join(s, " ") })
 	rapid.Check(t, func(t *rapid.T) {
-		format := rapid.SampledFrom([]split.Format{split.Markdown, split.HTML}).Draw(t, "format")
+		format := rapid.SampledFrom([]braid.Format{braid.FormatMarkdown, braid.FormatHTML}).Draw(t, "format")
 		names := []string{"One", "Two", "Three", "Four"}
 		bodies := make([]string, len(names))
 		for i := range names {
@@ -167,8 +166,8 @@ func TestSectionsAreApart(t *testing.T) {
 			for i, name := range names {
 				source.WriteString(heading[format](name) + bodies[i])
 			}
-			pieces, err := split.Split(context.Background(), braid.Document{Text: source.String()},
-				split.Options{Format: format, Tokens: 40, Overlap: 10, Count: byEach(words)})
+			pieces, err := split.Split(context.Background(), braid.Document{Text: source.String(), Format: format},
+				split.Options{Tokens: 40, Overlap: 10, Count: byEach(words)})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -289,15 +288,15 @@ func TestLargest(t *testing.T) {
 		"divs": fill("<div>"), "lists": fill("<ul><li>"), "unclosed": fill("<"), "skipped": fill("<nav><svg><button>"), "tags": fill("<h1>a</h1>"), "references": fill("&amp"), "comment": fill("<!--"), "cells": fill("<td>a"), "pre": fill("<pre>a"),
 	} {
 		text := text[:min(len(text), size)]
-		for _, format := range []split.Format{split.Text, split.Markdown, split.HTML} {
+		for _, format := range []braid.Format{braid.FormatText, braid.FormatMarkdown, braid.FormatHTML} {
 			t.Run(name+" as "+string(format), func(t *testing.T) {
 				count := counts["bytes"]
-				doc, opts := braid.Document{Text: text}, split.Options{Format: format, Tokens: 512, Overlap: 32, Count: byEach(count)}
+				doc, opts := braid.Document{Text: text, Format: format}, split.Options{Tokens: 512, Overlap: 32, Count: byEach(count)}
 				start := time.Now()
 				pieces := splitText(t, doc, opts)
 				t.Log(time.Since(start), len(pieces), "pieces")
 				checkPieces(t, doc, opts, pieces, count)
-				if format == split.Text {
+				if format == braid.FormatText {
 					checkCovered(t, text, pieces)
 				}
 				if len(pieces) > 2*split.MaxSections+size/512 {
@@ -320,7 +319,6 @@ func nestedList(size int) string {
 func TestRefused(t *testing.T) {
 	good := split.Options{Tokens: 100, Count: byEach(words)}
 	for field, change := range map[string]func(*split.Options){
-		"format":  func(o *split.Options) { o.Format = "pdf" },
 		"tokens":  func(o *split.Options) { o.Tokens = split.MinTokens - 1 },
 		"overlap": func(o *split.Options) { o.Overlap = 51 },
 		"count":   func(o *split.Options) { o.Count = nil },
@@ -352,17 +350,14 @@ func FuzzSplit(f *testing.F) {
 		if !utf8.ValidString(text) || !utf8.ValidString(title) {
 			t.Skip()
 		}
-		doc := braid.Document{Title: title, Text: text}
-		opts := split.Options{
-			Format: []split.Format{split.Text, split.Markdown, split.HTML}[format%3],
-			Tokens: split.MinTokens + int(tokens),
-		}
+		doc := braid.Document{Title: title, Text: text, Format: []braid.Format{braid.FormatText, braid.FormatMarkdown, braid.FormatHTML}[format%3]}
+		opts := split.Options{Tokens: split.MinTokens + int(tokens)}
 		opts.Overlap = opts.Tokens / 4
 		count := func(text string) int { return utf8.RuneCountInString(strings.Map(dropSpace, text)) }
 		opts.Count = byEach(count)
 		pieces := splitText(t, doc, opts)
 		checkPieces(t, doc, opts, pieces, count)
-		if opts.Format == split.Text {
+		if doc.Format == braid.FormatText {
 			checkCovered(t, text, pieces)
 		}
 	})

@@ -21,6 +21,18 @@ type Explainer interface {
 
 	// AnalyzeQuery returns what SearchLexical looks for when it is given text.
 	AnalyzeQuery(text string) QueryAnalysis
+
+	// Locate returns where text, analysed as that of a document, holds any of terms,
+	// which are as QueryTerm and LexicalShare have them: by ascending Start, once for
+	// each time that a term counts in its Frequency.
+	Locate(text string, terms []string) []Place
+}
+
+// Place is where a text holds a term: text[Start:End], in bytes, between characters.
+// One place can hold several terms, and places can overlap.
+type Place struct {
+	Start, End int
+	Term       string
 }
 
 // LexicalShare is what one term gave to a score:

@@ -14,7 +14,8 @@ import (
 )
 
 const (
-	// MaxExplained is the largest Request.Limit of an answer that is explained.
+	// MaxExplained is the largest Request.Limit of an answer that is explained or
+	// highlighted.
 	MaxExplained = 100
 	// MaxShownTokens is how many of the tokens of a query's expansion are shown,
 	// those of the largest weights.
@@ -72,6 +73,8 @@ type SparseShare struct {
 	Query        float32 `json:"query"`    // its weight in the expansion of the query
 	Document     float32 `json:"document"` // and in that of the document
 	Contribution float64 `json:"contribution"`
+
+	index uint32
 }
 
 // Vote is what one ranking gave to a fused score.
@@ -141,10 +144,17 @@ type making struct {
 }
 
 func (p plan) validateExplain() error {
-	if p.Explain && p.limit > MaxExplained {
-		return braid.Errorf(braid.InvalidArgument, "explain is for at most %d hits, limit is %d: ask for fewer", MaxExplained, p.limit).In("explain")
+	field := "highlight"
+	switch {
+	case p.Explain:
+		field = "explain"
+	case p.Highlight == nil:
+		return nil
 	}
-	return nil
+	if p.limit > MaxExplained {
+		return braid.Errorf(braid.InvalidArgument, "%s is for at most %d hits, limit is %d: ask for fewer", field, MaxExplained, p.limit).In(field)
+	}
+	return p.Highlight.validate()
 }
 
 // explain says what the scores of the answer's hits consist of, if that was asked
@@ -243,28 +253,39 @@ func (s *Service) explainLexical(ctx context.Context, c index.Explainer, p plan,
 }
 
 func (s *Service) explainSparse(ctx context.Context, c index.Explainer, p plan, hits []Hit) error {
+	explained, err := s.sparseShares(ctx, c, p, hits)
+	for i, e := range explained {
+		hits[i].Explain.Sparse = e
+	}
+	return err
+}
+
+// sparseShares returns for each hit what its sparse score consists of, nil for one
+// that the branch did not find.
+func (s *Service) sparseShares(ctx context.Context, c index.Explainer, p plan, hits []Hit) ([]*SparseExplanation, error) {
 	found, at := foundBy(braid.Sparse, hits)
 	if len(found) == 0 {
-		return nil
+		return nil, nil
 	}
 	shares, err := c.ExplainSparse(ctx, p.expansion, found)
 	if err != nil {
-		return err
+		return nil, err
 	}
+	explained := make([]*SparseExplanation, len(hits))
 	for i, to := range at {
 		e := &SparseExplanation{Score: found[i].Score, Tokens: []SparseShare{}}
 		var sum float64
 		for _, share := range shares[i] {
-			e.Tokens = append(e.Tokens, SparseShare{Token: s.models.Sparse.Token(share.Index), Query: share.Query, Document: share.Document, Contribution: share.Contribution})
+			e.Tokens = append(e.Tokens, SparseShare{Token: s.models.Sparse.Token(share.Index), Query: share.Query, Document: share.Document, Contribution: share.Contribution, index: share.Index})
 			sum += share.Contribution
 		}
 		if e.Changed = !same(sum, e.Score); e.Changed {
 			e.Tokens = []SparseShare{}
 		}
 		slices.SortStableFunc(e.Tokens, func(a, b SparseShare) int { return cmp.Compare(b.Contribution, a.Contribution) })
-		hits[to].Explain.Sparse = e
+		explained[to] = e
 	}
-	return nil
+	return explained, nil
 }
 
 // same reports whether two sums of the same numbers may differ by their rounding

@@ -92,6 +92,7 @@ func (s *Service) answer(ctx context.Context, c index.Collection, p plan, start 
 	}
 	answer.Hits = page(p, p.group(hits))
 	s.explain(finishing, c, p, answer)
+	s.highlight(finishing, c, p, answer)
 	answer.Timings.Total = milliseconds(time.Since(start))
 	if ctx.Err() == context.Canceled {
 		return nil, ctx.Err()

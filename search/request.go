@@ -118,6 +118,9 @@ type Request struct {
 	// Explain asks for what the scores of the hits consist of. Limit is then at
 	// most MaxExplained.
 	Explain bool `json:"explain,omitempty"`
+	// Highlight asks for where the hits match the query. Limit is then at most
+	// MaxExplained.
+	Highlight *Highlight `json:"highlight,omitempty"`
 }
 
 // Fusion chooses how rankings are merged; see package fusion for the formulas.

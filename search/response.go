@@ -89,6 +89,8 @@ type Hit struct {
 	Rerank *Reranked `json:"rerank,omitempty"`
 	// Explain is what the hit's scores consist of; nil unless asked for.
 	Explain *Explanation `json:"explain,omitempty"`
+	// Highlights is where the hit matches the query; nil unless asked for.
+	Highlights *Highlights `json:"highlights,omitempty"`
 
 	number int // of the passage in its document
 	made   making
@@ -155,6 +157,7 @@ type Timings struct {
 	Fetch         float64 `json:"fetch"`   // reading the documents
 	Rerank        float64 `json:"rerank"`  // cross-encoder, its queueing included
 	Explain       float64 `json:"explain"` // what the scores consist of
+	Highlight     float64 `json:"highlight"`
 	Total         float64 `json:"total"`
 }
 

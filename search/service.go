@@ -30,6 +30,8 @@ type SparseEncoder interface {
 	Expand(ctx context.Context, req inference.Request) ([]inference.Expansion, inference.Timing, error)
 	// Token returns what an index of the vocabulary stands for, "" for none.
 	Token(index uint32) string
+	// Tokenise returns the tokens of each text, with special tokens only on request.
+	Tokenise(ctx context.Context, texts []string, special bool) ([][]inference.Token, error)
 }
 
 // PairScorer judges query and passage together.
@@ -123,8 +125,8 @@ func (s *Service) fitsSparse(schema index.Schema) error {
 
 // Degradation says what an answer had to do without, and why.
 type Degradation struct {
-	// Stage is the branch ("dense", "sparse", "lexical"), "rerank", "min_score" or
-	// "explain".
+	// Stage is the branch ("dense", "sparse", "lexical"), "rerank", "min_score",
+	// "explain" or "highlight".
 	Stage   string     `json:"stage"`
 	Code    braid.Code `json:"code"`
 	Message string     `json:"message"`

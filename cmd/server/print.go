@@ -94,6 +94,7 @@ func (p *printer) hits(hits []search.Hit, q query, n int) {
 		}
 		p.line("  %2d %s %-14s %s", h.Rank, mark(h.ID, q), h.ID, clip(title, 72))
 		p.line("       %s", journey(h))
+		p.highlights(h)
 		p.explanation(h)
 	}
 }

@@ -10,6 +10,24 @@ import (
 // shownShares is how many parts of a sum are printed; the rest is added up.
 const shownShares = 8
 
+// highlights prints the pieces of a hit that match; nothing if that was not asked for.
+func (p *printer) highlights(h search.Hit) {
+	if h.Highlights == nil {
+		return
+	}
+	for _, f := range h.Highlights.Fragments {
+		var text strings.Builder
+		for _, part := range f.Parts {
+			if part.Match {
+				text.WriteString("[" + part.Text + "]")
+			} else {
+				text.WriteString(part.Text)
+			}
+		}
+		p.line("       “%s”", strings.Join(strings.Fields(text.String()), " "))
+	}
+}
+
 // share is one part of a score, and how it came about.
 type share struct {
 	amount     float64

@@ -33,6 +33,7 @@ type searchFlags struct {
 	variants                    []string
 	hypothetical                string
 	asJSON, compare, explain    bool
+	highlight                   bool
 }
 
 func newSearchCommand() *cobra.Command {
@@ -114,6 +115,7 @@ func (f *searchFlags) register(flags *pflag.FlagSet) {
 	flags.Float64Var(&f.minScore, "min-score", 0, "drop hits that score less")
 	flags.StringVar(&f.queriesFile, "queries", "", "ask each query of this JSON lines file")
 	flags.BoolVar(&f.compare, "compare", false, "put the answers of all modes side by side")
+	flags.BoolVar(&f.highlight, "highlight", false, "show the pieces of each hit that match, the words in brackets")
 	flags.BoolVar(&f.explain, "explain", false, "show what the scores of each hit consist of")
 	flags.BoolVar(&f.asJSON, "json", false, "print answers as JSON, one a line")
 }
@@ -134,6 +136,9 @@ func (f *searchFlags) registerFusion(flags *pflag.FlagSet) {
 // defaults.
 func (f *searchFlags) request(flags *pflag.FlagSet) (search.Request, error) {
 	req := search.Request{Mode: search.Mode(f.mode), Explain: f.explain}
+	if f.highlight {
+		req.Highlight = &search.Highlight{}
+	}
 	for name, field := range map[string]struct {
 		value *int
 		to    **int

@@ -87,6 +87,7 @@ func checkExplained(t *testing.T, c index.Collection, text string, q index.Query
 				t.Fatalf("lexical %q, document %q: %+v, by the formula %v", text, h.ID, s, formula)
 			}
 			sum += s.Contribution
+			checkLocated(t, c, h, s)
 		}
 		if !near(sum, h.Score) {
 			t.Fatalf("lexical %q, document %q: contributions add up to %v, the score is %v", text, h.ID, sum, h.Score)
@@ -117,3 +118,26 @@ func checkExplained(t *testing.T, c index.Collection, text string, q index.Query
 
 // near reports whether two scores are one but for the order of additions.
 func near(a, b float64) bool { return math.Abs(a-b) <= 1e-9*math.Max(math.Abs(a), math.Abs(b)) }
+
+// checkLocated asserts that a term is found in what was read of a passage as often
+// as it was counted.
+func checkLocated(t *testing.T, c index.Collection, h braid.Hit, share index.LexicalShare) {
+	t.Helper()
+	stored, err := c.Get(context.Background(), []string{h.ID})
+	if err != nil || len(stored) != 1 {
+		t.Fatalf("get %q: %v, error %v", h.ID, stored, err)
+	}
+	text := stored[0].Read(h.Passage)
+	places := c.Locate(text, []string{share.Term, "no such term"})
+	if len(places) != share.Frequency {
+		t.Fatalf("%q is at %v of %q, counted %d times", share.Term, places, text, share.Frequency)
+	}
+	for i, p := range places {
+		if p.Term != share.Term || p.Start >= p.End || i > 0 && p.Start < places[i-1].Start {
+			t.Fatalf("%q is at %+v of %q", share.Term, places, text)
+		}
+		if again := c.Locate(text[p.Start:p.End], []string{share.Term}); len(again) == 0 {
+			t.Fatalf("%q is not in %q", share.Term, text[p.Start:p.End])
+		}
+	}
+}

@@ -60,6 +60,15 @@ func (c *collection) explain(ctx context.Context, hits []braid.Hit, found func(o
 	return nil
 }
 
+// Locate implements index.Explainer.
+func (c *collection) Locate(text string, terms []string) []index.Place {
+	var places []index.Place
+	for _, t := range c.analyzer.Locate(text, terms) {
+		places = append(places, index.Place{Start: t.Start, End: t.End, Term: t.Text})
+	}
+	return places
+}
+
 // AnalyzeQuery implements index.Explainer.
 func (c *collection) AnalyzeQuery(text string) index.QueryAnalysis {
 	var made index.QueryAnalysis

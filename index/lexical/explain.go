@@ -57,3 +57,18 @@ func (a *Analyzer) Dropped(text string) []string {
 	}
 	return words
 }
+
+// Locate returns those of the Terms of text that are among terms.
+func (a *Analyzer) Locate(text string, terms []string) []Term {
+	wanted := make(map[string]string, len(terms))
+	for _, t := range terms {
+		wanted[t] = t
+	}
+	var found []Term
+	a.scan(text, forIndex, func(t token) {
+		if term, ok := wanted[string(t.text)]; ok {
+			found = append(found, Term{Text: term, Start: t.start, End: t.end, Kind: t.kind})
+		}
+	})
+	return found
+}

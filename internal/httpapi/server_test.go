@@ -210,8 +210,8 @@ func TestRoutes(t *testing.T) {
 	if len(answer.Hits) == 0 || len(answer.Hits[0].Variants) == 0 || answer.VariantWeight == nil {
 		t.Errorf("answer with variants %+v", answer)
 	}
-	mustCall(t, "POST", c+"/search", `{"query":"what does ERR-104 mean","explain":true,"filter":{"must":[{}]}}`, &answer)
-	if e := answer.Hits[0].Explain; e == nil || len(e.Lexical.Terms) == 0 || len(e.Sparse.Tokens) == 0 || answer.Explain.Filter == nil {
+	mustCall(t, "POST", c+"/search", `{"query":"what does ERR-104 mean","explain":true,"highlight":{"length":50},"filter":{"must":[{}]}}`, &answer)
+	if e := answer.Hits[0].Explain; e == nil || len(e.Lexical.Terms) == 0 || len(e.Sparse.Tokens) == 0 || answer.Explain.Filter == nil || len(answer.Hits[0].Highlights.Text) == 0 {
 		t.Errorf("explained: %+v, %+v", e, answer.Explain)
 	}
 	mustCall(t, "DELETE", c+"/documents/x", "", nil)

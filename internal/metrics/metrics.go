@@ -158,7 +158,7 @@ func (m *Metrics) Search(answer *search.Response) {
 		"filter": t.Filter, "queue": t.Queue, "tokenise": t.Tokenise,
 		"dense_encode": t.DenseEncode, "sparse_encode": t.SparseEncode,
 		"dense_search": t.DenseSearch, "sparse_search": t.SparseSearch, "lexical_search": t.LexicalSearch,
-		"first_stage": t.FirstStage, "fuse": t.Fuse, "fetch": t.Fetch, "rerank": t.Rerank, "explain": t.Explain, "total": t.Total,
+		"first_stage": t.FirstStage, "fuse": t.Fuse, "fetch": t.Fetch, "rerank": t.Rerank, "explain": t.Explain, "highlight": t.Highlight, "total": t.Total,
 	} {
 		if milliseconds > 0 {
 			m.stages.WithLabelValues(stage).Observe(milliseconds / 1000)

@@ -20,6 +20,19 @@ type Engine interface {
 	// braid.NotFound. Calls under way on the collection finish or fail with
 	// braid.NotFound.
 	Drop(ctx context.Context, name string) error
+	// Reindex gives the collection called name another schema. It calls remake for
+	// all documents, some at a time, and puts what comes of it in the collection's
+	// place, durably and at one moment. Until then the collection answers and is
+	// written as before; what is written is remade as well. A Collection that was
+	// opened before the moment can be read for some time after, but not written:
+	// that is braid.Unavailable.
+	//
+	// After an error the collection is as it was. What was remade is kept, also when
+	// the process dies, until Reindex is called again: with the same schema it goes
+	// on from there, with another it begins anew. A second call at a time for one
+	// collection is braid.Conflict. progress, which may be nil, is called now and
+	// then from one goroutine.
+	Reindex(ctx context.Context, name string, schema Schema, remake Remake, progress func(done, total int)) (Reindexed, error)
 	// List returns the collections by ascending name.
 	List(ctx context.Context) ([]Info, error)
 	// Close waits for calls under way, then releases the engine. Later calls on

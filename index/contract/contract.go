@@ -48,6 +48,8 @@ func Run(t *testing.T, newEngine func(t *testing.T, dir string) index.Engine) {
 		{"CollectionsAreSeparate", testCollectionsAreSeparate},
 		{"BatchIsNotKept", testBatchIsNotKept},
 		{"Concurrency", testConcurrency},
+		{"Reindex", testReindex},
+		{"ReindexOfWhatGoes", testReindexOfWhatGoes},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			h := &harness{t: t, dir: t.TempDir(), newEngine: newEngine}

@@ -30,9 +30,12 @@ type collection struct {
 	// change in memory.
 	writes  sync.Mutex
 	changed map[string]bool // ids written since a compaction began; nil when none runs
-	unsaved int             // passages written since the branches were saved
-	saving  bool            // whether they are about to be saved in the background
-	vacuum  func()          // ends the vacuum of a graph that runs in the background; nil when none does
+	// followed are the ids written since a Reindex last looked; nil when none runs.
+	followed map[string]bool
+	moved    error  // why there are no more writes though it can be read, or nil
+	unsaved  int    // passages written since the branches were saved
+	saving   bool   // whether they are about to be saved in the background
+	vacuum   func() // ends the vacuum of a graph that runs in the background; nil when none does
 
 	background sync.WaitGroup // a compaction, a vacuum and a save
 	stop       context.CancelFunc
@@ -156,6 +159,14 @@ func (c *collection) drop() error {
 	c.retireLocked(errNotFound(c.recorded.Name))
 	removeSaved(c.dir, c.recorded.Number, nothing)
 	return nil
+}
+
+// retire makes calls fail with why and waits for what runs in the background.
+func (c *collection) retire(why error) {
+	c.writes.Lock()
+	c.retireLocked(why)
+	c.writes.Unlock()
+	c.background.Wait()
 }
 
 // close waits for calls under way, saves the branches and makes later calls

@@ -12,10 +12,13 @@ import (
 	"github.com/braid-search/braid/index/store"
 )
 
-// note records that id was written, for a compaction under way.
+// note records that id was written, for a compaction and a Reindex under way.
 func (c *collection) note(id string) {
 	if c.changed != nil {
 		c.changed[id] = true
+	}
+	if c.followed != nil {
+		c.followed[id] = true
 	}
 }
 

@@ -45,10 +45,12 @@ type Engine struct {
 	log   *slog.Logger
 	dense dense.Options
 
-	ddl sync.Mutex // held by Create, Drop and Close
+	ddl sync.Mutex // held by Create, Drop and Close, and to begin and end a Reindex
 
 	mu          sync.RWMutex // guards the fields below
 	collections map[string]*collection
+	shadows     map[string]*collection // that a Reindex fills, by the names of their collections
+	retired     map[string]*retired    // that were replaced
 	closed      bool
 }
 
@@ -65,7 +67,8 @@ func Open(ctx context.Context, dir string, opts Options) (*Engine, error) {
 	if err != nil {
 		return nil, err
 	}
-	e := &Engine{store: records, log: opts.Log, dense: dense.Options{GraphFrom: opts.GraphFrom}, collections: map[string]*collection{}}
+	e := &Engine{store: records, log: opts.Log, dense: dense.Options{GraphFrom: opts.GraphFrom}, collections: map[string]*collection{},
+		shadows: map[string]*collection{}, retired: map[string]*retired{}}
 	if err := e.load(ctx, opts.Progress); err != nil {
 		_ = records.Close()
 		return nil, err
@@ -79,6 +82,10 @@ func (e *Engine) load(ctx context.Context, progress func(Progress)) error {
 		return err
 	}
 	for _, r := range recorded {
+		if of, ok := r.ShadowOf(); ok {
+			e.openShadow(of, r)
+			continue
+		}
 		started := time.Now()
 		c := newCollection(e, r)
 		if err := e.read(ctx, c, progress); err != nil {
@@ -166,6 +173,9 @@ func (e *Engine) Drop(ctx context.Context, name string) error {
 	if err := ctx.Err(); err != nil {
 		return braid.Errorf(braid.CodeOf(err), "drop collection %q: %w", name, err)
 	}
+	if err := e.dropShadow(name); err != nil {
+		return err
+	}
 	if err := c.drop(); err != nil {
 		return err
 	}
@@ -200,9 +210,10 @@ func (e *Engine) Close() error {
 	defer e.ddl.Unlock()
 	e.mu.Lock()
 	e.closed = true
-	open := e.collections
-	e.collections = nil
+	open, shadows, replaced := e.collections, e.shadows, e.retired
+	e.collections, e.shadows, e.retired = nil, nil, nil
 	e.mu.Unlock()
+	closeShadows(shadows, replaced)
 	for _, c := range open {
 		c.close()
 	}

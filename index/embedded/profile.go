@@ -24,6 +24,9 @@ func (c *collection) SetProfile(ctx context.Context, profile json.RawMessage) (i
 	if _, err := c.now(); err != nil {
 		return index.Profile{}, err
 	}
+	if c.moved != nil {
+		return index.Profile{}, c.moved
+	}
 	kept, err := c.store.SetProfile(c.recorded.Name, profile)
 	if err != nil {
 		return index.Profile{}, err

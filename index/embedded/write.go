@@ -146,6 +146,9 @@ func (c *collection) planPending(w *pending) (change, error) {
 	if c.gone != nil {
 		return change{}, c.gone
 	}
+	if c.moved != nil {
+		return change{}, c.moved
+	}
 	if err := w.ctx.Err(); err != nil {
 		return change{}, braid.Errorf(braid.CodeOf(err), "write to collection %q: %w", c.recorded.Name, err)
 	}

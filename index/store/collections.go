@@ -17,7 +17,7 @@ import (
 //	f                 folder format, 1 byte
 //	s                 state: number of the newest commit, tally of all c and n
 //	x                 number of the newest collection, 4 bytes
-//	c<name>           collection, JSON
+//	c<name>           collection, JSON; see shadow.go for names that begin with ~
 //	n<number>         tally of its documents
 //	p<number>         how many passages they have, 8 bytes, if not one each
 //	d<number><id>     record of a document
@@ -48,6 +48,8 @@ type Collection struct {
 	Created time.Time    `json:"created"`
 	// Profile is as of when the collection was read.
 	Profile index.Profile `json:"profile,omitzero"`
+	// Replaced says that the collection is of no more use; see ShadowOf.
+	Replaced bool `json:"replaced,omitempty"`
 	// Documents and Passages are the counts at the last commit.
 	Documents int `json:"-"`
 	Passages  int `json:"-"`

@@ -57,7 +57,7 @@ func (d *document) table(title string, columns ...string) {
 func (d *document) row(cells ...string) { d.line("| %s |", strings.Join(cells, " | ")) }
 
 func (d *document) circumstances(r *Report) {
-	m, s := r.Machine, r.Settings
+	m := r.Machine
 	d.line("# Benchmark, %s\n", r.Taken.Format("2006-01-02 15:04 MST"))
 	d.line("- commit %s, %s, texts of %s", r.Commit, m.Go, r.Corpus)
 	d.line("- %s, %d cores (%s), %.0f GB, Linux %s", m.Processor, m.Cores, strings.Join(m.Features, " "), m.MemoryGB, m.Kernel)
@@ -68,11 +68,27 @@ func (d *document) circumstances(r *Report) {
 		t := r.Texts[name]
 		d.line("- %s: %d texts of %d to %d tokens, %.0f in the mean", name, t.Texts, t.Min, t.Max, t.Mean)
 	}
-	d.line("- medians of %d rounds (lowest–highest); two sides in turn, A B A B, after a warm-up; a ratio above 1 means that the first is better, pair by pair", s.Rounds)
+	d.line("- medians of %s rounds (lowest–highest); two sides in turn, A B A B, after a warm-up; a ratio above 1 means that the first is better, pair by pair", r.rounds())
 	d.table("The machine meanwhile", "part", "seconds", "load average before, after", "of all cores, other processes took", "the hypervisor took")
 	for _, p := range r.Parts {
 		d.row(p.Name, fmt.Sprintf("%.0f", p.Seconds), fmt.Sprintf("%.1f, %.1f", p.LoadBefore, p.LoadAfter), percent(p.Others), percent(p.Lost))
 	}
+}
+
+// rounds says how many there were, of all comparisons.
+func (r *Report) rounds() string {
+	if len(r.Comparisons) == 0 {
+		return fmt.Sprint(r.Settings.Rounds)
+	}
+	count := func(c Comparison) int { return len(c.Ratio.Rounds) }
+	least, most := count(r.Comparisons[0]), count(r.Comparisons[0])
+	for _, c := range r.Comparisons {
+		least, most = min(least, count(c)), max(most, count(c))
+	}
+	if least == most {
+		return fmt.Sprint(most)
+	}
+	return fmt.Sprintf("%d to %d", least, most)
 }
 
 func (d *document) comparisons(r *Report, part string) {

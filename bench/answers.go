@@ -17,6 +17,9 @@ import (
 // matter.
 const askers = 4
 
+// tries is how often a query is asked whose answers are not whole.
+const tries = 5
+
 // Answers is how good the answers of a contender are, over all judged queries.
 type Answers struct {
 	Corpus    string  `json:"corpus"`
@@ -84,11 +87,7 @@ func (r *run) judge(ctx context.Context, c *corpus, s *server, work string, rera
 	g.SetLimit(askers)
 	for i, query := range queries {
 		g.Go(func() error {
-			data, err := s.post(ctx, ask(query.Text))
-			if err != nil {
-				return err
-			}
-			ids, err := hitsOf(data)
+			ids, err := s.hits(ctx, ask(query.Text))
 			scores[i] = query.Judgments.NDCG(ids, 10)
 			return err
 		})
@@ -124,6 +123,21 @@ func meanAndError(values []float64) (mean, stderr float64) {
 		variance += (v - mean) * (v - mean) / (n - 1)
 	}
 	return mean, math.Sqrt(variance / n)
+}
+
+// hits asks until the answer is whole, since a busy machine makes some that are
+// not, and gives up in the end.
+func (s *server) hits(ctx context.Context, ask request) (ids []string, err error) {
+	for range tries {
+		data, failed := s.post(ctx, ask)
+		if failed != nil {
+			return nil, failed
+		}
+		if ids, err = hitsOf(data); braid.CodeOf(err) != braid.Unavailable {
+			return ids, err
+		}
+	}
+	return nil, err
 }
 
 // hitsOf reads the ids of an answer, best first. Everybody has the same shape.

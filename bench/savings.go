@@ -24,14 +24,13 @@ func savings() []saving {
 		}
 	}
 	list := []saving{{wayName(true), with(func(*search.Request) {})}}
-	for _, window := range []int{192, 128} {
+	for _, window := range []int{192, 160, 128} {
 		list = append(list, saving{fmt.Sprintf("rerank_window %d", window), with(func(req *search.Request) { req.RerankWindow = &window })})
 	}
-	for _, depth := range []int{15, 10} {
+	for _, depth := range []int{10} {
 		list = append(list, saving{fmt.Sprintf("rerank_depth %d", depth), with(func(req *search.Request) { req.RerankDepth = &depth })})
 	}
-	window, depth, yes := 128, 15, true
-	list = append(list, saving{"rerank_window 128, rerank_depth 15", with(func(req *search.Request) { req.RerankWindow, req.RerankDepth = &window, &depth })})
+	window, yes := 128, true
 	return append(list,
 		saving{"the defaults", func(q string) search.Request { return search.Request{Query: q, Rerank: &yes} }},
 		saving{"the defaults, rerank_window 128", func(q string) search.Request {

@@ -9,6 +9,7 @@ import (
 	"net"
 	"net/http"
 	"os/exec"
+	"slices"
 	"strconv"
 	"sync"
 	"sync/atomic"
@@ -154,11 +155,15 @@ func (s *server) post(ctx context.Context, r request) ([]byte, error) {
 
 // loaded is what clients saw of a server.
 type loaded struct {
-	latencies []float64 // milliseconds, one a request, in no order
+	latencies []float64 // milliseconds, one a whole answer, in no order
+	partial   int       // answers that had to do without a stage of a search
 	elapsed   time.Duration
 }
 
-// rate is requests a second.
+// isPartial reports whether an answer of braid's says that it is not whole.
+func isPartial(answer []byte) bool { return bytes.Contains(answer, []byte(`"degraded":`)) }
+
+// rate is whole answers a second.
 func (l loaded) rate() float64 { return float64(len(l.latencies)) / l.elapsed.Seconds() }
 
 // load sends the requests from a number of clients, each of which waits for its
@@ -166,6 +171,7 @@ func (l loaded) rate() float64 { return float64(len(l.latencies)) / l.elapsed.Se
 func (s *server) load(ctx context.Context, clients int, requests []request) (loaded, error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
+	const partial = -1
 	latencies := make([]float64, len(requests))
 	var next atomic.Int64
 	var wait sync.WaitGroup
@@ -174,16 +180,22 @@ func (s *server) load(ctx context.Context, clients int, requests []request) (loa
 		wait.Go(func() {
 			for i := next.Add(1) - 1; i < int64(len(requests)) && ctx.Err() == nil; i = next.Add(1) - 1 {
 				sent := time.Now()
-				if _, err := s.post(ctx, requests[i]); err != nil {
+				answer, err := s.post(ctx, requests[i])
+				if err != nil {
 					cancel(err)
 					return
 				}
 				latencies[i] = milliseconds(time.Since(sent))
+				if isPartial(answer) {
+					latencies[i] = partial
+				}
 			}
 		})
 	}
 	wait.Wait()
-	return loaded{latencies, time.Since(begun)}, context.Cause(ctx)
+	elapsed := time.Since(begun)
+	whole := slices.DeleteFunc(slices.Clone(latencies), func(l float64) bool { return l == partial })
+	return loaded{whole, len(latencies) - len(whole), elapsed}, context.Cause(ctx)
 }
 
 func milliseconds(d time.Duration) float64 { return float64(d) / float64(time.Millisecond) }

@@ -9,6 +9,9 @@ import (
 	"github.com/braid-search/braid/index/dense/hnsw"
 )
 
+// most is the share of the vectors that is replaced in the end.
+const most = 0.5
+
 // churn measures graphs of which vectors were replaced by others, on one core:
 // after each step, beside a graph of the same vectors made at once.
 func (b *bench) churn(ctx context.Context, r *results) error {
@@ -21,27 +24,28 @@ func (b *bench) churn(ctx context.Context, r *results) error {
 	if err != nil {
 		return err
 	}
-	add := func(to *hnsw.Graph, from, end int) error {
+	// add stores vectors under their place in order, counted from origin on.
+	add := func(to *hnsw.Graph, origin, from, end int) error {
 		for i := from; i < end; i++ {
-			if err := to.Add(uint32(i), vectors.Row(order[i])); err != nil {
+			if err := to.Add(uint32(i-origin), vectors.Row(order[i])); err != nil {
 				return err
 			}
 		}
 		return nil
 	}
-	if err := add(g, 0, n); err != nil {
+	if err := add(g, 0, 0, n); err != nil {
 		return err
 	}
 	before := 0
-	for _, step := range []float64{0, 0.1, 0.25, 0.5} {
+	for _, step := range []float64{0, 0.1, 0.25, most} {
 		replaced := int(step * float64(n))
 		for ord := before; ord < replaced; ord++ {
 			g.Remove(uint32(ord))
 		}
-		if err := add(g, n+before, n+replaced); err != nil {
+		if err := add(g, 0, n+before, n+replaced); err != nil {
 			return err
 		}
-		if err := b.churned(ctx, r, g, order, replaced, n, "replaced"); err != nil {
+		if err := b.churned(ctx, r, g, order[replaced:][:n], churnRow{State: "replaced", Replaced: step}, replaced); err != nil {
 			return err
 		}
 		before = replaced
@@ -49,23 +53,24 @@ func (b *bench) churn(ctx context.Context, r *results) error {
 	if err := g.Vacuum(ctx); err != nil {
 		return err
 	}
-	if err := b.churned(ctx, r, g, order, before, n, "and vacuumed"); err != nil {
+	if err := b.churned(ctx, r, g, order[before:][:n], churnRow{State: "and vacuumed", Replaced: most}, before); err != nil {
 		return err
 	}
 	fresh, err := hnsw.New(corpus.Dim, hnsw.Options{M: m, EfConstruction: efConstruction})
 	if err != nil {
 		return err
 	}
-	if err := add(fresh, before, before+n); err != nil {
+	if err := add(fresh, before, before, before+n); err != nil {
 		return err
 	}
-	return b.churned(ctx, r, fresh, order, before, n, "made at once")
+	return b.churned(ctx, r, fresh, order[before:][:n], churnRow{State: "made at once"}, 0)
 }
 
-// churned adds a row of g, which holds vectors first to first+n-1 in order.
-func (b *bench) churned(ctx context.Context, r *results, g *hnsw.Graph, order []int, first, n int, state string) error {
-	held := make(corpus.Matrix, 0, n*corpus.Dim)
-	for _, i := range order[first : first+n] {
+// churned adds a row of g, which holds the sentences of the given numbers under
+// the ordinals from first on.
+func (b *bench) churned(ctx context.Context, r *results, g *hnsw.Graph, numbers []int, row churnRow, first int) error {
+	held := make(corpus.Matrix, 0, len(numbers)*corpus.Dim)
+	for _, i := range numbers {
 		held = append(held, b.vectors.Sentences.Row(i)...)
 	}
 	want := ordinals(corpus.Nearest(held, b.vectors.Queries, k))
@@ -74,7 +79,7 @@ func (b *bench) churned(ctx context.Context, r *results, g *hnsw.Graph, order []
 			ids[i] += uint32(first)
 		}
 	}
-	row := churnRow{State: state, Replaced: float64(first) / float64(n), Vectors: n, MemoryBytes: g.MemoryBytes()}
+	row.Vectors, row.MemoryBytes = len(numbers), g.MemoryBytes()
 	var means []float64
 	for round := range b.rounds + 1 {
 		f, err := (&graph{Graph: g, queries: b.vectors.Queries}).search(ctx, hnsw.DefaultEf)

@@ -6,11 +6,13 @@
 //	go run ./bench/retrieval prepare                        # once, fifteen minutes
 //	go run ./bench/retrieval -out bench/results/retrieval
 //	go run ./bench/retrieval -out bench/results/retrieval -parts lexical -sizes 1000000
+//	go run ./bench/retrieval -out bench/results/retrieval -parts blocks -sizes 100000
 //
-// The last form measures a part anew and leaves the rest of the report as it is.
+// The third form measures a part anew and leaves the rest of the report as it is.
+// The last one tells what an index could spare that skips blocks of passages.
 //
 // The passages are those of the test collections in ../shared/data (or -data).
-// Beyond their number there are mixtures of them, by the recipe in mix.go that
+// Beyond their number there are mixtures of them, by the recipe in bench/corpus that
 // the report quotes. SPLADE vectors are made with the model that braid serves.
 // All that takes long to make is kept in .local/bench/retrieval.
 //

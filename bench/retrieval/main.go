@@ -23,6 +23,7 @@ import (
 const (
 	partSparse  = "sparse"
 	partLexical = "lexical"
+	partBlocks  = "blocks"
 )
 
 // collections hold the passages and queries.
@@ -63,11 +64,11 @@ func run(ctx context.Context, args []string, stderr io.Writer) error {
 	out := flags.String("out", "", "report to make, or to put what is measured into: OUT.json and OUT.md")
 	flags.StringVar(&b.data, "data", filepath.Join("..", "shared", "data"), "folder of the test collections")
 	flags.IntVar(&b.rounds, "rounds", 3, "counted runs of all queries")
-	flags.Func("parts", "what to measure, by comma (default sparse,lexical)", func(list string) error {
+	flags.Func("parts", "what to measure, by comma: sparse, lexical and blocks (default sparse,lexical)", func(list string) error {
 		b.parts = strings.Split(list, ",")
 		for _, part := range b.parts {
-			if part != partSparse && part != partLexical {
-				return fmt.Errorf("%q is neither %s nor %s", part, partSparse, partLexical)
+			if part != partSparse && part != partLexical && part != partBlocks {
+				return fmt.Errorf("%q is none of %s, %s and %s", part, partSparse, partLexical, partBlocks)
 			}
 		}
 		return nil
@@ -129,6 +130,10 @@ func (b *bench) log(format string, args ...any) { fmt.Fprintf(b.stderr, format+"
 // measure measures one part at one size, on one core.
 func (b *bench) measure(ctx context.Context, part string, n int, r *results) error {
 	b.log("%d passages: %s", n, part)
+	if part == partBlocks {
+		r.Blocks = slices.DeleteFunc(r.Blocks, func(b blockRow) bool { return b.Passages == n })
+		return b.measureBlocks(ctx, n, r)
+	}
 	r.Index = slices.DeleteFunc(r.Index, func(i indexRow) bool { return i.Part == part && i.Passages == n })
 	r.Searches = slices.DeleteFunc(r.Searches, func(s searchRow) bool { return s.Part == part && s.Passages == n })
 	if part == partSparse {

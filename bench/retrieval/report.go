@@ -20,6 +20,7 @@ type results struct {
 	Index    []indexRow  `json:"index"`
 	Searches []searchRow `json:"searches"`
 	Peers    []peerRow   `json:"peers"`
+	Blocks   []blockRow  `json:"blocks"`
 	NotRun   []string    `json:"not_run,omitempty"`
 }
 
@@ -96,6 +97,9 @@ func (r *results) sort() {
 	slices.SortStableFunc(r.Searches, func(a, b searchRow) int {
 		return cmp.Or(part(a.Part)-part(b.Part), queries(a.Queries)-queries(b.Queries), a.Passages-b.Passages, cmp.Compare(b.Filter, a.Filter))
 	})
+	slices.SortStableFunc(r.Blocks, func(a, b blockRow) int {
+		return cmp.Or(queries(a.Queries)-queries(b.Queries), a.Passages-b.Passages, a.Size-b.Size)
+	})
 	slices.SortStableFunc(r.Peers, func(a, b peerRow) int {
 		return cmp.Or(queries(a.Queries)-queries(b.Queries), a.Passages-b.Passages, cmp.Compare(a.Peer, b.Peer))
 	})
@@ -128,6 +132,11 @@ func (r *results) markdown() string {
 		line("| %s | %d | %.0f | %.0f | %.0f | %.2f | %.1f | %.1f | %.1f | %.2f |", i.Part, i.Passages, float64(i.Entries)/n,
 			float64(i.MemoryBytes)/n, float64(i.HeapBytes)/n, float64(i.MemoryBytes)/float64(i.Entries), i.AddMicros, i.SlowestMilli, float64(i.FileBytes)/1e6, i.LoadSeconds)
 	}
+	table("What skipping blocks could not spare (sparse)", "queries", "passages", "passages a block", "blocks read", "postings read")
+	for _, i := range r.Blocks {
+		line("| %s | %d | %d | %.1f %% | %.1f %% |", i.Queries, i.Passages, i.Size, 100*i.Blocks, 100*i.Postings)
+	}
+	line("\nOf %d queries each: the blocks of consecutive passages, among those with a term of the query, whose highest weights add up to the score of the last of the best, which is taken to be known beforehand.", blockQueries)
 	if len(r.NotRun) > 0 {
 		line("\n## Not run\n")
 		for _, why := range r.NotRun {

@@ -96,3 +96,20 @@ func TestReportIsMadeOfBothRuns(t *testing.T) {
 		}
 	}
 }
+
+// TestBlocks has two blocks with terms of the query: the highest weights of the
+// first are of two passages and reach what is needed, those of the second do not.
+func TestBlocks(t *testing.T) {
+	q := &bounded{size: 8, needed: 5, highest: map[uint32]float64{}}
+	q.add(1, 4)
+	q.add(2, 1)
+	q.end()
+	q.add(1, 2)
+	q.add(1, 2.5)
+	q.add(2, 2)
+	q.end()
+	q.end() // of a block without any
+	if got, want := newBlockRow(9, "set", 8, []*bounded{q}), (blockRow{Passages: 9, Queries: "set", Size: 8, Blocks: 0.5, Postings: 0.4}); got != want {
+		t.Errorf("%+v, want %+v", got, want)
+	}
+}

@@ -88,9 +88,13 @@ func (x *Index[E]) Search(ctx context.Context, q Query[E], scan topk.Scan) ([]to
 	s.scratch = x.scratch.Get().(*scratch)
 	defer x.scratch.Put(s.scratch)
 	visit := s.searchWindow
-	if s.fewer() {
+	switch {
+	case s.fewer():
 		visit = s.readWindow
-	} else {
+	case len(q.Terms) == 1:
+		visit = s.searchTerm
+		s.weigh()
+	default:
 		s.weigh()
 	}
 	for number, w := range x.windows {
@@ -272,9 +276,7 @@ func (s *search[E]) touched(v view) []uint16 {
 func (s *search[E]) addUp(number int) {
 	unit := s.factor(number) * s.scale
 	for i, l := range s.lists {
-		// Rounded up, to 1 at least: a sum of 0 is that of a document without any
-		// term of the query.
-		step := uint32(max(math.Ceil(s.query.Terms[i/2].Weight*unit), 1))
+		step := s.step(i/2, unit)
 		then := coded{}
 		for _, next := range s.lists[i+1:] {
 			if len(next.offsets) > 0 {
@@ -284,6 +286,13 @@ func (s *search[E]) addUp(number int) {
 		}
 		addSteps(&s.sums, l.coded, then, step)
 	}
+}
+
+// step is what one of a code of term i adds to a sum; unit is that of the window.
+// It is rounded up, to 1 at least: a sum of 0 is that of a document without any
+// term of the query.
+func (s *search[E]) step(i int, unit float64) uint32 {
+	return uint32(max(math.Ceil(s.query.Terms[i].Weight*unit), 1))
 }
 
 // compute computes the scores of the documents of the window at hand at

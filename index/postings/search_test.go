@@ -172,6 +172,7 @@ func TestSearchEqualsBruteForce(t *testing.T) {
 				scan.Before = func(a, b uint32) bool { return a > b }
 			}
 			compare(t, x, m, query(draw(random, 1+random.IntN(10), vocabulary)), scan)
+			compare(t, x, m, query(draw(random, 1, vocabulary)), scan)
 		}
 		for ord := range end + 100 {
 			if _, ok := m[ord]; x.Has(ord) != ok {
@@ -201,7 +202,7 @@ func TestFullWindows(t *testing.T) {
 		m[ord] = draw(random, 1+random.IntN(3), 2000)
 		add(x, ord, m[ord])
 	}
-	queries := []query{query(draw(random, 5, 2000)), query(draw(random, 50, 2000))}
+	queries := []query{query(draw(random, 5, 2000)), query(draw(random, 50, 2000)), query(draw(random, 1, 20)), query(draw(random, 1, 2000))}
 	check := func() {
 		t.Helper()
 		for _, q := range queries {
@@ -232,10 +233,11 @@ func TestManyEqual(t *testing.T) {
 		m[ord] = document{terms: []uint32{1}, weights: []float32{topWeight}}
 		add(x, ord, m[ord])
 	}
-	q := query{terms: []uint32{1, 2}, weights: []float32{0.1, 1e9}}
-	for _, k := range []int{1, 7, 500, 2000} {
-		compare(t, x, m, q, topk.Scan{K: k})
-		compare(t, x, m, q, topk.Scan{K: k, Before: func(a, b uint32) bool { return a > b }})
+	for _, q := range []query{{terms: []uint32{1, 2}, weights: []float32{0.1, 1e9}}, {terms: []uint32{1}, weights: []float32{0.1}}} {
+		for _, k := range []int{1, 7, 500, 2000} {
+			compare(t, x, m, q, topk.Scan{K: k})
+			compare(t, x, m, q, topk.Scan{K: k, Before: func(a, b uint32) bool { return a > b }})
+		}
 	}
 }
 
@@ -253,6 +255,7 @@ func TestLooseCodes(t *testing.T) {
 	}
 	for range 20 {
 		compare(t, x, m, query(draw(random, 5, 30)), topk.Scan{K: 10})
+		compare(t, x, m, query(draw(random, 1, 30)), topk.Scan{K: 10})
 	}
 }
 

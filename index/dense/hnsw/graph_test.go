@@ -341,7 +341,7 @@ func TestNearlyEqualVectors(t *testing.T) {
 // apart from the queries.
 func TestFilter(t *testing.T) {
 	w := newWorld(t, 7)
-	w.grow(3000)
+	w.grow(3600)
 	far := w.unit(nil)
 	for range 600 {
 		w.add(w.unit(far))
@@ -357,7 +357,7 @@ func TestFilter(t *testing.T) {
 		{"5 %", func(ord uint32) bool { return ord*2654435761>>16%20 == 0 }, true},
 		{"50 %", func(ord uint32) bool { return ord*2654435761>>16%2 == 0 }, false},
 		{"90 %", func(ord uint32) bool { return ord%10 != 0 }, false},
-		{"apart", func(ord uint32) bool { return ord >= 3000 }, true},
+		{"apart", func(ord uint32) bool { return ord >= 3600 }, true},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			w.T = t

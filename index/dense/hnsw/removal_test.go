@@ -14,6 +14,7 @@ func TestChurn(t *testing.T) {
 	for _, how := range []string{"by chance", "oldest first"} {
 		t.Run(how, func(t *testing.T) {
 			w := newWorld(t, 3)
+			w.ef = 32 // or all would be compared when half is removed
 			w.grow(2400)
 			for round := range 2 {
 				ords := w.live()

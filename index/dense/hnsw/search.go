@@ -17,7 +17,7 @@ const DefaultEf = 100
 const (
 	// rowsPerStep is how many vectors are compared in a scan in the time of one
 	// step of a walk, which looks at a node's neighbours.
-	rowsPerStep = 10
+	rowsPerStep = 18
 	// patience is how many steps a search takes between two looks at its context.
 	patience = 64
 )

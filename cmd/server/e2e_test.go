@@ -184,7 +184,7 @@ func TestBadInputIsExplained(t *testing.T) {
 		says string
 	}{
 		"unknown command":    {[]string{"serach"}, 2, "braid --help"},
-		"no argument":        {[]string{"index"}, 2, "index FILE.jsonl"},
+		"no argument":        {[]string{"index"}, 2, "index FILE.jsonl | PAGE"},
 		"unknown flag":       {[]string{"search", "x", "--top", "3"}, 2, "--help"},
 		"no such file":       {[]string{"index", filepath.Join(dir, "absent.jsonl")}, 1, "absent.jsonl"},
 		"line 17":            {[]string{"index", bad}, 2, "line 17: malformed JSON"},

@@ -12,10 +12,11 @@ import (
 	"github.com/braid-search/braid/search"
 )
 
-// input is a file of documents that can be read more than once.
+// input is documents that can be read more than once: a file of them, or pages.
 type input struct {
 	file  *os.File
 	size  int64
+	pages []page // instead of file
 	count int
 }
 
@@ -42,6 +43,11 @@ func openInput(ctx context.Context, name string, stdin io.Reader, stderr io.Writ
 		return nil, err
 	}
 	in.size = info.Size()
+	return in, in.check(ctx, stderr)
+}
+
+// check reads every document once.
+func (in *input) check(ctx context.Context, stderr io.Writer) error {
 	bar := newByteProgress(stderr, "checking", in.size)
 	defer bar.finish()
 	for d, err := range in.each {
@@ -49,18 +55,22 @@ func openInput(ctx context.Context, name string, stdin io.Reader, stderr io.Writ
 			err = ctx.Err()
 		}
 		if err != nil {
-			return nil, err
+			return err
 		}
 		in.count++
 		bar.add(len(d.Text))
 	}
 	if in.count == 0 {
-		return nil, braid.Errorf(braid.InvalidArgument, "it holds no document")
+		return braid.Errorf(braid.InvalidArgument, "it holds no document")
 	}
-	return in, nil
+	return nil
 }
 
-func (in *input) close() { _ = in.file.Close() } // it was only read
+func (in *input) close() {
+	if in.file != nil {
+		_ = in.file.Close() // it was only read
+	}
+}
 
 // keep copies r into a file that has no name any more, so that nothing is left
 // of it whatever happens. It gives up when ctx ends, even if r does not.
@@ -93,6 +103,10 @@ func keep(ctx context.Context, r io.Reader) (*os.File, error) {
 // each yields the documents from the start of the input; after an error nothing
 // follows.
 func (in *input) each(yield func(braid.Document, error) bool) {
+	if in.file == nil {
+		in.eachPage(yield)
+		return
+	}
 	if _, err := in.file.Seek(0, io.SeekStart); err != nil {
 		yield(braid.Document{}, braid.Errorf(braid.InvalidArgument, "the file cannot be read twice: %w: pipe it in with -", err))
 		return
@@ -108,8 +122,8 @@ func (in *input) each(yield func(braid.Document, error) bool) {
 
 // storeIn stores every document of the input in collection, which is made if it
 // is not there.
-func (in *input) storeIn(ctx context.Context, b backend, collection string, stderr io.Writer) (search.IngestResult, error) {
-	if _, err := b.CreateWith(ctx, collection, search.Settings{}); err != nil {
+func (in *input) storeIn(ctx context.Context, b backend, collection string, settings search.Settings, stderr io.Writer) (search.IngestResult, error) {
+	if _, err := b.CreateWith(ctx, collection, settings); err != nil {
 		return search.IngestResult{}, err
 	}
 	var changed error // the file was checked: it can only fail if it is being written to

@@ -93,10 +93,21 @@ func (p *printer) hits(hits []search.Hit, q query, n int) {
 			title = h.Text
 		}
 		p.line("  %2d %s %-14s %s", h.Rank, mark(h.ID, q), h.ID, clip(title, 72))
+		if where := h.Passage; where != nil {
+			p.line("       passage %d of %d%s: %s", where.Number+1, where.Of, under(where.Section), clip(h.Text, 72))
+		}
 		p.line("       %s", journey(h))
 		p.highlights(h)
 		p.explanation(h)
 	}
+}
+
+// under names the headings above a passage.
+func under(section string) string {
+	if section == "" {
+		return ""
+	}
+	return " (" + clip(section, 40) + ")"
 }
 
 func mark(id string, q query) string {

@@ -88,6 +88,15 @@ func exactly(n int) cobra.PositionalArgs {
 	}
 }
 
+func atLeast(n int) cobra.PositionalArgs {
+	return func(cmd *cobra.Command, args []string) error {
+		if len(args) < n {
+			return usageError{fmt.Errorf("got %d arguments, want %d or more: %s", len(args), n, cmd.UseLine())}
+		}
+		return nil
+	}
+}
+
 func newVersionCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:   "version",

@@ -80,6 +80,17 @@ func Readable(doc braid.Document) bool {
 	return strings.TrimSpace(doc.Title) != "" || len(read(doc.Text, doc.Format).blocks) > 0
 }
 
+// Title returns what the text of doc is headed by: the title of a page, or its first
+// heading of the highest level; "" if nothing is.
+func Title(doc braid.Document) string {
+	for _, b := range read(doc.Text, doc.Format).blocks {
+		if b.heading != "" && b.level <= 1 && len(b.heading) <= MaxHeadingBytes {
+			return b.heading
+		}
+	}
+	return ""
+}
+
 // Split cuts doc, which is valid, into pieces, at least one. A plain text that fits is one piece,
 // whose Passage is that of the document. A document in which there is nothing to
 // read is one piece without text.

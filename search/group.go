@@ -67,21 +67,21 @@ func (p plan) group(hits []Hit) []Hit {
 	return kept
 }
 
-// found is the passage of a hit, in its document.
-type found struct {
+// place is where a hit stands: a passage in its document.
+type place struct {
 	in     *index.Stored
 	number int
 }
 
 // show fills in what the hit shows of its document.
-func (f found) show(h *Hit) {
-	d := f.in.Document
+func (at place) show(h *Hit) {
+	d := at.in.Document
 	h.Title, h.Text, h.Payload = d.Title, d.Text, d.Payload
-	p := f.in.Passages[f.number]
+	p := at.in.Passages[at.number]
 	if p.Text == "" {
 		return // the document is not split
 	}
-	h.Passage = &Passage{Number: f.number, Of: len(f.in.Passages), Start: p.Start, End: p.End, Section: p.Section}
+	h.Passage = &Passage{Number: at.number, Of: len(at.in.Passages), Start: p.Start, End: p.End, Section: p.Section}
 	h.Text = d.Text[p.Start:p.End]
 	if d.Format == braid.FormatHTML {
 		h.Text = split.Text(d.Title, p.Section, p.Text)
@@ -136,7 +136,7 @@ func (p plan) enough(passages, documents int) bool {
 // A passage whose document was deleted since it was retrieved, or written again so
 // that it has fewer passages or does not pass, is no hit any more; the next one
 // takes its place.
-func fetch(ctx context.Context, c index.Collection, p plan, hits []Hit, timings *Timings) ([]Hit, []found, error) {
+func fetch(ctx context.Context, c index.Collection, p plan, hits []Hit, timings *Timings) ([]Hit, []place, error) {
 	start := time.Now()
 	defer func() { timings.Fetch = milliseconds(time.Since(start)) }()
 	wanted := p.limit
@@ -146,7 +146,7 @@ func fetch(ctx context.Context, c index.Collection, p plan, hits []Hit, timings 
 	documents := map[string]bool{}
 	onShelf := shelf{}
 	kept := []Hit{}
-	var read []found
+	var read []place
 	for len(hits) > 0 && !p.enough(len(kept), len(documents)) {
 		next := hits[:min(len(hits), max(1, wanted-len(documents)))]
 		hits = hits[len(next):]
@@ -158,9 +158,9 @@ func fetch(ctx context.Context, c index.Collection, p plan, hits []Hit, timings 
 			if stored == nil || h.number >= len(stored.Passages) {
 				continue
 			}
-			f := found{in: stored, number: h.number}
-			f.show(&h)
-			kept, read = append(kept, h), append(read, f)
+			at := place{in: stored, number: h.number}
+			at.show(&h)
+			kept, read = append(kept, h), append(read, at)
 			documents[h.ID] = true
 		}
 	}

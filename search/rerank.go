@@ -13,7 +13,7 @@ import (
 // rerank lets the cross-encoder reorder the first hits. When it fails or runs
 // out of time, the hits keep their order and the answer says so. read are the
 // passages of hits, in order.
-func (s *Service) rerank(ctx context.Context, info index.Info, p plan, hits []Hit, read []found, answer *Response) []Hit {
+func (s *Service) rerank(ctx context.Context, info index.Info, p plan, hits []Hit, read []place, answer *Response) []Hit {
 	start := time.Now()
 	defer func() { answer.Timings.Rerank = milliseconds(time.Since(start)) }()
 	if len(hits) == 0 {

@@ -49,6 +49,7 @@ func (s *Service) SearchBatch(ctx context.Context, name string, reqs []Request, 
 	if err != nil {
 		return nil, err
 	}
+	s = s.using(c)
 	answers := make([]Answered, len(reqs))
 	plans := make([]*plan, len(reqs)) // nil: answered with an error
 	for i, req := range reqs {

@@ -48,7 +48,7 @@ func (s *Service) CreateWith(ctx context.Context, name string, settings Settings
 	}{{"dense", have.Dense, schema.Dense}, {"sparse", have.Sparse, schema.Sparse}} {
 		if m.made != m.loaded && m.made.Name != "" && m.loaded.Name != "" {
 			return index.Info{}, false, braid.Errorf(braid.Conflict,
-				"collection %q exists and was made for the %s model %q (%.12s), loaded is %q (%.12s): choose another name, delete it, or start with its model",
+				"collection %q exists and was made for the %s model %q (%.12s), loaded is %q (%.12s): choose another name, delete it, or start with its model; "+reindexHint,
 				name, m.role, m.made.Name, m.made.Digest, m.loaded.Name, m.loaded.Digest)
 		}
 	}

@@ -71,7 +71,11 @@ func (s *Service) Ingest(ctx context.Context, name string, docs []braid.Document
 	}
 	for len(docs) > 0 {
 		n := min(IngestBatch, len(docs))
-		result, err := s.ingestBatch(ctx, c, docs[:n])
+		result, err := s.using(c).ingestBatch(ctx, c, docs[:n])
+		if now := s.moved(ctx, name, c, err); now != nil {
+			c = now
+			continue
+		}
 		total.Add(result)
 		if err != nil {
 			return total, err

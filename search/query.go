@@ -27,6 +27,7 @@ func (s *Service) Search(ctx context.Context, name string, req Request) (*Respon
 	if err != nil {
 		return nil, err
 	}
+	s = s.using(c)
 	p, err := s.prepare(c, name, req)
 	if err != nil {
 		return nil, err

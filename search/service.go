@@ -66,6 +66,9 @@ type Models struct {
 	PairRef index.ModelRef
 	// SharedVocabulary says that token ids of Sparse and Pair mean the same.
 	SharedVocabulary bool
+
+	// Further are models for collections that were made with them.
+	Further Further
 }
 
 // Service runs queries and ingestion over one engine. It is safe for concurrent
@@ -109,7 +112,7 @@ func fits(loaded bool, have, want index.ModelRef, role string) error {
 	case !loaded:
 		return braid.Errorf(braid.Unavailable, "the collection needs the %s model %q, which is not loaded: start with --%s %s", role, want.Name, role, want.Name)
 	case have != want:
-		return braid.Errorf(braid.Conflict, "the collection was made with the %s model %q (%.12s), loaded is %q (%.12s): vectors of two models cannot be compared; index the documents into a new collection or load the model it was made with",
+		return braid.Errorf(braid.Conflict, "the collection was made with the %s model %q (%.12s), loaded is %q (%.12s): vectors of two models cannot be compared; load the model it was made with, or "+reindexHint,
 			role, want.Name, want.Digest, have.Name, have.Digest)
 	}
 	return nil

@@ -55,7 +55,7 @@ func newRootCommand() *cobra.Command {
 		return usageError{fmt.Errorf("%w: see %s --help", err, cmd.CommandPath())}
 	})
 	root.CompletionOptions.HiddenDefaultCmd = true
-	root.AddCommand(newServeCommand(), newIndexCommand(), newSearchCommand(), newEvalCommand(), newTuneCommand(), newModelsCommand(), newSnapshotCommand(), newProfileCommand(), newHealthCommand(), newBenchCommand(), newKeysCommand(), newVersionCommand())
+	root.AddCommand(newServeCommand(), newIndexCommand(), newSearchCommand(), newEvalCommand(), newTuneCommand(), newModelsCommand(), newSnapshotCommand(), newReindexCommand(), newProfileCommand(), newHealthCommand(), newBenchCommand(), newKeysCommand(), newVersionCommand())
 	return root
 }
 

@@ -149,6 +149,7 @@ func (s *Server) routes(r *gin.Engine) {
 	v1.POST("/collections/:name/search", s.postSearch)
 	v1.POST("/collections/:name/search/batch", s.postSearchBatch)
 	v1.POST("/collections/:name/count", s.postCount)
+	v1.POST("/collections/:name/reindex", s.postReindex)
 	v1.POST("/collections/:name/scroll", s.postScroll)
 }
 

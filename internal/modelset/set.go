@@ -75,7 +75,8 @@ func load[H any](root string, names []string, kind models.Kind, open func(*model
 	return loaded, nil
 }
 
-// Search returns the default heads, for collections.
+// Search returns the heads for collections: the defaults, and further ones for
+// those that were made with them.
 func (s *Set) Search() search.Models {
 	var m search.Models
 	if len(s.Dense) > 0 {
@@ -87,8 +88,15 @@ func (s *Set) Search() search.Models {
 	if len(s.Pair) > 0 {
 		m.Pair, m.PairRef = s.Pair[0].Head, s.Pair[0].Ref()
 	}
-	if m.Sparse != nil && m.Pair != nil {
-		m.SharedVocabulary = s.Sparse[0].Head.Vocabulary() == s.Pair[0].Head.Vocabulary()
+	shared := func(sparse *inference.Sparse) bool {
+		return len(s.Pair) > 0 && sparse.Vocabulary() == s.Pair[0].Head.Vocabulary()
+	}
+	m.SharedVocabulary = len(s.Sparse) > 0 && shared(s.Sparse[0].Head)
+	for _, l := range s.Dense[min(1, len(s.Dense)):] {
+		m.Further.Dense = append(m.Further.Dense, search.FurtherDense{Model: l.Head, Ref: l.Ref(), Dimensions: l.Manifest.Dimensions})
+	}
+	for _, l := range s.Sparse[min(1, len(s.Sparse)):] {
+		m.Further.Sparse = append(m.Further.Sparse, search.FurtherSparse{Model: l.Head, Ref: l.Ref(), SharedVocabulary: shared(l.Head)})
 	}
 	return m
 }

@@ -39,7 +39,7 @@ const none = "none"
 func (c *localConfig) register(flags *pflag.FlagSet) {
 	flags.StringVar(&c.data, "data", "braid-data", "folder that holds the collections; made if missing")
 	c.registerModels(flags)
-	flags.IntVar(&c.graphFrom, "graph-from", dense.DefaultGraphFrom, "documents from which dense search uses a graph, which finds nearly all of the best instead of all; -1 is never")
+	flags.IntVar(&c.graphFrom, "graph-from", dense.DefaultGraphFrom, "passages from which dense search uses a graph, which finds nearly all of the best instead of all; -1 is never")
 	flags.IntVar(&c.threads, "threads", 0, "model runs at the same time (default: the number of cores)")
 }
 

@@ -29,13 +29,22 @@ var (
 )
 
 // TestMain lets the test binary stand in for a server that is killed: with
-// "write", a folder and a number it writes batches until then.
+// "write", a folder and a number it writes batches until then; with "reindex" it
+// changes a collection over.
 func TestMain(m *testing.M) {
 	if len(os.Args) == 4 && os.Args[1] == "write" {
 		if err := writeUntilKilled(os.Args[2], os.Args[3]); err != nil {
 			fmt.Fprintln(os.Stderr, err)
 			os.Exit(1)
 		}
+	}
+	if len(os.Args) == 4 && os.Args[1] == "reindex" {
+		first, err := strconv.Atoi(os.Args[3])
+		if err == nil {
+			err = reindexUntilKilled(os.Args[2], first)
+		}
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
 	}
 	goleak.VerifyTestMain(m)
 }

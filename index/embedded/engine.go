@@ -24,7 +24,7 @@ type Options struct {
 	// ReserveBytes is disk space kept for finishing what is under way when the
 	// disk is full; 0 is store.DefaultReserveBytes.
 	ReserveBytes int64
-	// GraphFrom is the number of documents from which a collection's dense
+	// GraphFrom is the number of passages from which a collection's dense
 	// vectors are searched through a graph, which finds nearly all of the best
 	// instead of all; 0 is dense.DefaultGraphFrom, below 0 is never.
 	GraphFrom int

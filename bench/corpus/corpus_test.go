@@ -64,3 +64,46 @@ func TestSentences(t *testing.T) {
 		t.Errorf("%q, want %q", got, want)
 	}
 }
+
+// TestMixedVectors: the first are the real ones, the others have length 1 and lie
+// between two neighbours.
+func TestMixedVectors(t *testing.T) {
+	passages, sentences := make(Matrix, 2*Dim), make(Matrix, Dim)
+	passages[0], passages[Dim+1], sentences[2] = 1, 1, 1 // three unit vectors
+	d, err := NewDense(passages, passages, sentences)
+	if err != nil {
+		t.Fatal(err)
+	}
+	all := d.Range(0, 50)
+	seen := map[int]bool{}
+	for i := range all.Rows() {
+		var norm float64
+		nonzero := 0
+		for j, x := range all.Row(i) {
+			norm += float64(x) * float64(x)
+			if x != 0 {
+				nonzero++
+				if i < d.Real() {
+					seen[j] = true
+				}
+			}
+		}
+		if norm < 0.9999 || norm > 1.0001 || nonzero > 2 || i < 3 && nonzero != 1 {
+			t.Errorf("vector %d has length² %v and %d components", i, norm, nonzero)
+		}
+	}
+	if len(seen) != 3 {
+		t.Errorf("%d of the real vectors are among the first, want 3", len(seen))
+	}
+	if part := d.Range(20, 30); !slices.Equal(part, all.Part(20, 30)) {
+		t.Error("a part differs from the whole")
+	}
+}
+
+func TestNearest(t *testing.T) {
+	base := make(Matrix, 3*Dim)
+	base[0], base[Dim], base[2*Dim] = 0.5, 1, 0.75
+	if got := Nearest(base, base.Part(1, 2), 2)[0]; len(got) != 2 || got[0].Ord != 1 || got[1].Ord != 2 {
+		t.Errorf("%v", got)
+	}
+}

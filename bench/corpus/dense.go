@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"sync"
 	"sync/atomic"
 
@@ -27,7 +28,6 @@ const near = 16
 // Dense are dense vectors, all of length 1.
 type Dense struct {
 	Queries   Matrix // SciFact's claims
-	SciFact   Matrix // SciFact's passages
 	Passages  Matrix // those of all collections
 	Sentences Matrix // of the passages, each text once
 
@@ -52,9 +52,21 @@ func (f Folder) Dense(ctx context.Context) (*Dense, error) {
 			return nil, err
 		}
 	}
-	d := &Dense{Queries: m[0].Part(0, t.questions), SciFact: m[1].Part(0, t.scifact), Passages: m[1], Sentences: m[2]}
-	d.order = rand.New(rand.NewPCG(seed, 0)).Perm(d.Real())
+	d := shuffled(m[0].Part(0, t.questions), m[1], m[2])
 	return d, d.findNeighbours(ctx, filepath.Join(folder, "neighbours.u32"), f.Log)
+}
+
+// NewDense returns what Folder.Dense does of other vectors, of which there are at
+// least two real ones.
+func NewDense(queries, passages, sentences Matrix) (*Dense, error) {
+	d := shuffled(queries, passages, sentences)
+	return d, d.searchNeighbours(context.Background())
+}
+
+func shuffled(queries, passages, sentences Matrix) *Dense {
+	d := &Dense{Queries: queries, Passages: passages, Sentences: sentences}
+	d.order = rand.New(rand.NewPCG(seed, 0)).Perm(d.Real())
+	return d
 }
 
 // Real is how many real vectors there are.
@@ -98,17 +110,28 @@ func (d *Dense) Range(first, end int) Matrix {
 	return m
 }
 
-// findNeighbours finds the neighbours of the real vectors, with the graph, which
-// misses few of them, and keeps them in a file.
+// findNeighbours finds the neighbours of the real vectors and keeps them in a file.
 func (d *Dense) findNeighbours(ctx context.Context, path string, log func(string, ...any)) error {
-	d.neighbours = make([]uint32, d.Real()*near)
-	if data, err := os.ReadFile(path); err == nil && len(data) == 4*len(d.neighbours) {
+	if data, err := os.ReadFile(path); err == nil && len(data) == 4*near*d.Real() {
+		d.neighbours = make([]uint32, near*d.Real())
 		for i := range d.neighbours {
 			d.neighbours[i] = binary.LittleEndian.Uint32(data[4*i:]) % uint32(d.Real())
 		}
 		return nil
 	}
 	log("neighbours of %d vectors are found once", d.Real())
+	if err := d.searchNeighbours(ctx); err != nil {
+		return err
+	}
+	data := make([]byte, 0, 4*len(d.neighbours))
+	for _, n := range d.neighbours {
+		data = binary.LittleEndian.AppendUint32(data, n)
+	}
+	return os.WriteFile(path, data, 0o644)
+}
+
+// searchNeighbours finds the neighbours with the graph, which misses few.
+func (d *Dense) searchNeighbours(ctx context.Context) error {
 	graph, err := hnsw.New(Dim, hnsw.Options{})
 	if err != nil {
 		return err
@@ -118,6 +141,7 @@ func (d *Dense) findNeighbours(ctx context.Context, path string, log func(string
 			return err
 		}
 	}
+	d.neighbours = make([]uint32, d.Real()*near)
 	var failed atomic.Value
 	inParallel(d.Real(), func(i int) {
 		matches, _, err := graph.Search(ctx, d.real(i), topk.Scan{K: near + 1}, 4*hnsw.DefaultEf)
@@ -125,22 +149,15 @@ func (d *Dense) findNeighbours(ctx context.Context, path string, log func(string
 			failed.Store(err)
 			return
 		}
-		at := 0
-		for _, m := range matches {
-			if int(m.Ord) != i && at < near {
-				d.neighbours[i*near+at] = m.Ord
-				at++
-			}
+		matches = slices.DeleteFunc(matches, func(m topk.Match) bool { return int(m.Ord) == i })
+		for at := range near { // again from the first where there are fewer
+			d.neighbours[i*near+at] = matches[at%len(matches)].Ord
 		}
 	})
 	if err, ok := failed.Load().(error); ok {
 		return err
 	}
-	data := make([]byte, 0, 4*len(d.neighbours))
-	for _, n := range d.neighbours {
-		data = binary.LittleEndian.AppendUint32(data, n)
-	}
-	return os.WriteFile(path, data, 0o644)
+	return nil
 }
 
 // inParallel calls do for 0 to n-1, on all cores.

@@ -36,8 +36,7 @@ type texts struct {
 	passages  []string // all documents of all collections
 	sentences []string // of the passages, each once
 	queries   []string // of all collections
-	scifact   int      // how many passages, and
-	questions int      // how many queries, are SciFact's: they come first
+	questions int      // how many queries are SciFact's: they come first
 }
 
 // readTexts reads the collections in folder.
@@ -66,7 +65,7 @@ func readTexts(folder string) (*texts, error) {
 			t.queries = append(t.queries, q.Text)
 		}
 		if name == denseCollections[0] {
-			t.scifact, t.questions = len(t.passages), len(t.queries)
+			t.questions = len(t.queries)
 		}
 	}
 	return &t, nil

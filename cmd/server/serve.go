@@ -36,6 +36,7 @@ type serveConfig struct {
 	logFormat     string
 	searchTimeout time.Duration
 	apiKeys       string
+	queries       queryLogConfig
 }
 
 func newServeCommand() *cobra.Command {
@@ -66,6 +67,7 @@ way are answered (a second signal stops it at once).`,
 	cmd.Flags().StringVar(&cfg.logLevel, "log-level", "info", "debug, info, warn or error")
 	cmd.Flags().StringVar(&cfg.logFormat, "log-format", "text", "text or json, one object a line")
 	cmd.Flags().StringVar(&cfg.apiKeys, "api-keys", "", "file of the API keys that callers have to bring; without it nobody is asked for one (see docs/keys.md)")
+	cfg.queries.register(cmd.Flags())
 	cmd.Flags().DurationVar(&cfg.searchTimeout, "search-timeout", httpapi.DefaultSearchTimeout, "what a search has not done by then is left out of its answer")
 	return cmd
 }
@@ -88,7 +90,13 @@ func serve(ctx context.Context, cfg serveConfig, log *slog.Logger) (err error) {
 	}
 	defer func() { err = errors.Join(err, l.Close()) }()
 
-	counted.Watch(metrics.Sources{Runtime: l.runtime.Info, Collections: l.List})
+	queries, err := cfg.queries.open(log)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, queries.Close()) }()
+
+	counted.Watch(metrics.Sources{Runtime: l.runtime.Info, Collections: l.List, QueryLog: countsOf(queries)})
 
 	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", cfg.listen)
 	if err != nil {
@@ -102,6 +110,7 @@ func serve(ctx context.Context, cfg serveConfig, log *slog.Logger) (err error) {
 		Info:          l.info(begun),
 		Snapshot:      l.snapshot,
 		Log:           log,
+		Queries:       queries,
 		Metrics:       counted,
 		SearchTimeout: cfg.searchTimeout,
 	})

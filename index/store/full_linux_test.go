@@ -1,55 +1,21 @@
 package store
 
 import (
-	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
-	"syscall"
 	"testing"
 
 	"github.com/braid-search/braid"
+	"github.com/braid-search/braid/internal/testdisk"
 )
-
-// smallDisk mounts a disk of its own, or skips the test.
-func smallDisk(t *testing.T, megabytes int) string {
-	t.Helper()
-	dir := t.TempDir()
-	if err := syscall.Mount("tmpfs", dir, "tmpfs", 0, fmt.Sprintf("size=%dm", megabytes)); err != nil {
-		t.Skipf("skipped: no small disk: mount tmpfs: %v", err)
-	}
-	t.Cleanup(func() {
-		if err := syscall.Unmount(dir, 0); err != nil {
-			t.Errorf("unmount: %v", err)
-		}
-	})
-	return dir
-}
-
-// fill writes a file until the disk is full.
-func fill(t *testing.T, path string) {
-	t.Helper()
-	file, err := os.Create(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer file.Close()
-	for {
-		if _, err := file.Write(make([]byte, 64<<10)); err != nil {
-			if !errors.Is(err, syscall.ENOSPC) {
-				t.Fatal(err)
-			}
-			return
-		}
-	}
-}
 
 // TestFullDisk fills a disk with commits, and again with another file. Commits
 // are refused while it is full, reading and opening work, dropping works and
 // makes room.
 func TestFullDisk(t *testing.T) {
-	disk := smallDisk(t, 64)
+	disk := testdisk.Small(t, 64)
 	dir := filepath.Join(disk, "data")
 	s := openStore(t, dir, Options{ReserveBytes: 4 << 20})
 	c, other := create(t, s, "a"), create(t, s, "b")
@@ -78,7 +44,7 @@ func TestFullDisk(t *testing.T) {
 	}
 	check("full")
 	filler := filepath.Join(disk, "filler")
-	fill(t, filler)
+	testdisk.Fill(t, filler)
 	if err := commitLarge(s, c, stored); braid.CodeOf(err) != braid.StorageFull {
 		t.Errorf("no byte free: error %v, want %s", err, braid.StorageFull)
 	}
@@ -88,7 +54,7 @@ func TestFullDisk(t *testing.T) {
 	}
 	s = openStore(t, dir, Options{ReserveBytes: 4 << 20})
 	check("opened with no byte free")
-	fill(t, filler+"2") // opening gave up the reserve
+	testdisk.Fill(t, filler+"2") // opening gave up the reserve
 	if err := s.Drop(c); braid.CodeOf(err) != braid.StorageFull {
 		t.Errorf("drop with neither a byte nor the reserve: error %v, want %s", err, braid.StorageFull)
 	}

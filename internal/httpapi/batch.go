@@ -55,6 +55,7 @@ func (s *Server) postSearchBatch(c *gin.Context) {
 		if faults[i] != nil {
 			a.Err = faults[i]
 		}
+		s.logQuery(c, requests[i], a.Response, a.Err)
 		if a.Err != nil {
 			body.Answers[i].Error = s.describeEntry(c, i, a.Err)
 			continue

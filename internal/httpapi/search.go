@@ -8,6 +8,7 @@ import (
 	"github.com/gin-gonic/gin"
 
 	"github.com/braid-search/braid"
+	"github.com/braid-search/braid/internal/querylog"
 	"github.com/braid-search/braid/search"
 )
 
@@ -20,6 +21,7 @@ func (s *Server) postSearch(c *gin.Context) {
 	ctx, cancel := context.WithTimeout(c.Request.Context(), s.opts.SearchTimeout)
 	defer cancel()
 	answer, err := s.service(c).Search(ctx, c.Param("name"), req)
+	s.logQuery(c, req, answer, err)
 	if err != nil {
 		fail(c, err)
 		return
@@ -27,6 +29,19 @@ func (s *Server) postSearch(c *gin.Context) {
 	s.opts.Metrics.Search(answer)
 	c.Set(spentKey, spent{tokens: answer.Query.Tokens, queue: time.Duration(answer.Timings.Queue * float64(time.Millisecond))})
 	c.PureJSON(http.StatusOK, answer)
+}
+
+// logQuery tells the query log of a search and what came of it.
+func (s *Server) logQuery(c *gin.Context, req search.Request, answer *search.Response, err error) {
+	if s.opts.Queries == nil {
+		return
+	}
+	record := querylog.Of(c.Param("name"), req, answer, err)
+	record.RequestID = requestID(c)
+	if key, known := caller(c); known {
+		record.Caller = key.Name
+	}
+	s.opts.Queries.Add(record)
 }
 
 // filtered is the body of requests about the documents that pass a filter.

@@ -16,6 +16,7 @@ import (
 	"github.com/braid-search/braid/internal/apikeys"
 	"github.com/braid-search/braid/internal/metrics"
 	"github.com/braid-search/braid/internal/modelset"
+	"github.com/braid-search/braid/internal/querylog"
 	"github.com/braid-search/braid/search"
 )
 
@@ -42,6 +43,9 @@ type Options struct {
 	// Log receives one line per request and the faults behind 5xx answers; nil
 	// discards them. No text of a document or query is in it.
 	Log *slog.Logger
+	// Queries is told of each search; nil keeps no query log. Who made it closes it,
+	// when the last request is answered.
+	Queries *querylog.Log
 	// Metrics counts requests and is served at /metrics; nil is metrics.New.
 	Metrics *metrics.Metrics
 	// SearchTimeout bounds a search; 0 is DefaultSearchTimeout.

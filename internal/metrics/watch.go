@@ -14,11 +14,26 @@ import (
 type Sources struct {
 	Runtime     func() inference.Info
 	Collections func(context.Context) ([]index.Info, error)
+	// QueryLog counts the records of the query log; nil where there is none.
+	QueryLog func() (written, dropped uint64)
 }
 
 // Watch adds the gauges of sources. It is called once; the sources are used
 // until the last answer of Handler.
-func (m *Metrics) Watch(sources Sources) { m.registry.MustRegister(newGauges(sources)) }
+func (m *Metrics) Watch(sources Sources) {
+	m.registry.MustRegister(newGauges(sources))
+	if sources.QueryLog == nil {
+		return
+	}
+	for result, count := range map[string]func() uint64{
+		"written": func() uint64 { written, _ := sources.QueryLog(); return written },
+		"dropped": func() uint64 { _, dropped := sources.QueryLog(); return dropped },
+	} {
+		m.registry.MustRegister(prometheus.NewCounterFunc(prometheus.CounterOpts{
+			Name: "braid_query_log_records_total", Help: "Records of the query log that were written, and that were dropped for want of disk or time.", ConstLabels: prometheus.Labels{"result": result},
+		}, func() float64 { return float64(count()) }))
+	}
+}
 
 // listTimeout bounds the listing of collections, which does no I/O.
 const listTimeout = 5 * time.Second

@@ -21,6 +21,8 @@ type Profile struct {
 	RerankWindow *int     `json:"rerank_window,omitempty"`
 	Fusion       *Fusion  `json:"fusion,omitempty"`
 	Routing      *bool    `json:"routing,omitempty"`
+	// Calibration gives answers their no-answer probability; see Calibration.
+	Calibration *Calibration `json:"calibration,omitempty"`
 }
 
 // ParseProfile reads a profile from JSON that came from outside. Unknown fields
@@ -35,6 +37,9 @@ func ParseProfile(data []byte) (Profile, error) {
 
 // Validate reports why no request may have the profile's values, or nil.
 func (p Profile) Validate() error {
+	if err := p.Calibration.validate(); err != nil {
+		return err
+	}
 	_, err := p.complete(Request{Query: "any"}).plan(true)
 	return err
 }
@@ -47,6 +52,7 @@ func (p Profile) complete(r Request) Request {
 	if r.Mode != "" && r.Mode != ModeHybrid {
 		return r
 	}
+	r.calibration = p.Calibration
 	if r.Rerank == nil {
 		r.Rerank = p.Rerank
 	}

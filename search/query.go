@@ -91,7 +91,7 @@ func (s *Service) answer(ctx context.Context, c index.Collection, p plan, start 
 			Message: "min_score was not applied: it is compared with the reranker's probabilities, and there are none"})
 		p.MinScore = nil
 	}
-	answer.Hits = page(p, p.group(hits))
+	answer.Hits = page(p, s.abstain(p, p.group(hits), answer))
 	s.explain(finishing, c, p, answer)
 	s.highlight(finishing, c, p, answer)
 	answer.Timings.Total = milliseconds(time.Since(start))

@@ -113,6 +113,9 @@ type Request struct {
 	// In a reranked answer only hits that were scored are compared; the
 	// rest of the list is dropped.
 	MinScore *float64 `json:"min_score,omitempty"`
+	// MinConfidence leaves an answer without hits whose confidence, which is 1 less
+	// Response.NoAnswerProbability, is below it: 0 to 1.
+	MinConfidence *float64 `json:"min_confidence,omitempty"`
 	// Filter is what documents have to pass to be searched at all; nil is all.
 	Filter *braid.Filter `json:"filter,omitempty"`
 	// Explain asks for what the scores of the hits consist of. Limit is then at
@@ -121,6 +124,8 @@ type Request struct {
 	// Highlight asks for where the hits match the query. Limit is then at most
 	// MaxExplained.
 	Highlight *Highlight `json:"highlight,omitempty"`
+
+	calibration *Calibration // of the profile that completed the request
 }
 
 // Fusion chooses how rankings are merged; see package fusion for the formulas.
@@ -193,6 +198,9 @@ func (r Request) plan(rerankable bool) (plan, error) {
 	}
 	if err := r.validateWordings(p.Mode); err != nil {
 		return plan{}, err
+	}
+	if c := r.MinConfidence; c != nil && !(*c >= 0 && *c <= 1) {
+		return plan{}, braid.Errorf(braid.InvalidArgument, "min_confidence is %v, want 0 to 1", *c).In("min_confidence")
 	}
 	if r.MinScore != nil && math.IsNaN(*r.MinScore) {
 		return plan{}, braid.Errorf(braid.InvalidArgument, "min_score is not a number").In("min_score")

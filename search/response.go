@@ -40,6 +40,10 @@ type Response struct {
 	// ProfileVersion is the version of the collection's profile, from which the
 	// request was completed; absent if the collection has none.
 	ProfileVersion uint64 `json:"profile_version,omitempty"`
+	// NoAnswerProbability is how probable it is, by the calibration of the
+	// collection's profile, that nothing relevant was found; absent without one,
+	// and if the cross-encoder scored no hit of several.
+	NoAnswerProbability *float64 `json:"no_answer_probability,omitempty"`
 	// Degraded names what failed or ran out of time; absent when nothing did.
 	Degraded []Degradation `json:"degraded,omitempty"`
 	// Query says what the models made of the query text.

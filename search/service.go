@@ -129,7 +129,7 @@ func (s *Service) fitsSparse(schema index.Schema) error {
 // Degradation says what an answer had to do without, and why.
 type Degradation struct {
 	// Stage is the branch ("dense", "sparse", "lexical"), "rerank", "min_score",
-	// "explain" or "highlight".
+	// "min_confidence", "explain" or "highlight".
 	Stage   string     `json:"stage"`
 	Code    braid.Code `json:"code"`
 	Message string     `json:"message"`

@@ -27,6 +27,7 @@ type searchFlags struct {
 	rerank                      bool
 	weights                     []string
 	minScore, rerankWeight      float64
+	minConfidence               float64
 	routing                     bool
 	collection, queriesFile     string
 	filter                      string
@@ -113,6 +114,7 @@ func (f *searchFlags) register(flags *pflag.FlagSet) {
 	flags.StringArrayVar(&f.variants, "variant", nil, "another wording of the query, asked beside it; may be given several times")
 	flags.StringVar(&f.hypothetical, "hypothetical", "", "a made-up answer to the query: the dense branch looks for passages near it")
 	flags.Float64Var(&f.minScore, "min-score", 0, "drop hits that score less")
+	flags.Float64Var(&f.minConfidence, "min-confidence", 0, "no hits at all if the answer is less sure to hold something relevant, 0 to 1; needs braid tune --calibrate")
 	flags.StringVar(&f.queriesFile, "queries", "", "ask each query of this JSON lines file")
 	flags.BoolVar(&f.compare, "compare", false, "put the answers of all modes side by side")
 	flags.BoolVar(&f.highlight, "highlight", false, "show the pieces of each hit that match, the words in brackets")
@@ -162,6 +164,9 @@ func (f *searchFlags) request(flags *pflag.FlagSet) (search.Request, error) {
 	}
 	if flags.Changed("min-score") {
 		req.MinScore = &f.minScore
+	}
+	if flags.Changed("min-confidence") {
+		req.MinConfidence = &f.minConfidence
 	}
 	if flags.Changed("filter") {
 		req.Filter = &braid.Filter{}

@@ -26,7 +26,7 @@ type tuneFlags struct {
 	heldOut                        float64
 	seed                           uint64
 	depths, candidates             []int
-	apply, asJSON                  bool
+	apply, calibrate, asJSON       bool
 }
 
 func newTuneCommand() *cobra.Command {
@@ -45,6 +45,11 @@ says whether the gain is real: "confirmed" if it is there with p below 0.05,
 
 --out writes the profile, as braid profile set reads it. --apply makes it the
 collection's, but only if the gain is confirmed; otherwise the exit code is 3.
+--calibrate leaves the settings as they are and fits how probable it is that an
+answer holds something relevant, for no_answer_probability and min_confidence.
+Queries that nothing answers are those with "relevant": [] in the file; if there
+are none, each query is asked again without its relevant documents.
+
 Interrupted once, tune measures the best settings so far and ends with them.`,
 		Example: `  braid tune labels.jsonl --collection docs --out tuned.json
   braid tune labels.jsonl --collection docs --apply
@@ -66,6 +71,7 @@ Interrupted once, tune measures the best settings so far and ends with them.`,
 	flags.IntSliceVar(&f.candidates, "candidates", space.Candidates, "documents each branch retrieves: values to try")
 	flags.StringVar(&f.out, "out", "", "file to write the profile to")
 	flags.BoolVar(&f.apply, "apply", false, "make it the collection's profile if the gain is confirmed")
+	flags.BoolVar(&f.calibrate, "calibrate", false, "fit the probability that an answer holds something relevant, instead of tuning")
 	flags.BoolVar(&f.asJSON, "json", false, "print the report as JSON")
 	return cmd
 }
@@ -96,6 +102,9 @@ func (f *tuneFlags) run(ctx context.Context, path string, stdout, stderr io.Writ
 	if err != nil {
 		return err
 	}
+	if len(dataset.Queries) == 0 {
+		return braid.Errorf(braid.InvalidArgument, "%s: no query has a relevant document", path)
+	}
 	opts, err := f.options()
 	if err != nil {
 		return err
@@ -125,6 +134,9 @@ func (f *tuneFlags) run(ctx context.Context, path string, stdout, stderr io.Writ
 	if err != nil {
 		return err
 	}
+	if f.calibrate {
+		return f.runCalibrate(ctx, l, bench, dataset, opts.Metric.Depth(), stdout, stderr)
+	}
 	watch := newTuneProgress(stderr, f.metric)
 	opts.Progress = watch.show
 	report, err := tune.Run(ctx, bench, dataset.Queries, opts)
@@ -140,14 +152,8 @@ func (f *tuneFlags) finish(ctx context.Context, s *search.Service, report *tune.
 	if err := f.print(stdout, report); err != nil {
 		return err
 	}
-	if f.out != "" {
-		data, err := json.MarshalIndent(report.Profile, "", "  ")
-		if err == nil {
-			err = os.WriteFile(f.out, append(data, '\n'), 0o644)
-		}
-		if err != nil {
-			return braid.Errorf(braid.Internal, "--out: %w", err)
-		}
+	if err := f.write(report.Profile); err != nil {
+		return err
 	}
 	switch {
 	case !f.apply || report.Verdict == tune.Unchanged:
@@ -155,12 +161,30 @@ func (f *tuneFlags) finish(ctx context.Context, s *search.Service, report *tune.
 	case report.Verdict != tune.Confirmed:
 		return worseError{fmt.Sprintf("the profile is not applied: the gain is %s; braid profile set does it all the same", report.Verdict)}
 	}
-	kept, err := s.SetProfile(ctx, f.collection, report.Profile)
-	if err != nil {
-		return err
+	return f.set(ctx, s, report.Profile, stderr)
+}
+
+// write keeps a profile where --out says.
+func (f *tuneFlags) write(p search.Profile) error {
+	if f.out == "" {
+		return nil
 	}
-	_, _ = fmt.Fprintf(stderr, "braid: collection %q has profile version %d\n", f.collection, kept.Version)
+	data, err := json.MarshalIndent(p, "", "  ")
+	if err == nil {
+		err = os.WriteFile(f.out, append(data, '\n'), 0o644)
+	}
+	if err != nil {
+		return braid.Errorf(braid.Internal, "--out: %w", err)
+	}
 	return nil
+}
+
+func (f *tuneFlags) set(ctx context.Context, s *search.Service, p search.Profile, stderr io.Writer) error {
+	kept, err := s.SetProfile(ctx, f.collection, p)
+	if err == nil {
+		_, _ = fmt.Fprintf(stderr, "braid: collection %q has profile version %d\n", f.collection, kept.Version)
+	}
+	return err
 }
 
 // verdicts say what each verdict means.

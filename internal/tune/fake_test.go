@@ -21,7 +21,10 @@ import (
 
 // noise is a dense head whose vectors say nothing: each depends on text and role
 // by chance.
-type noise struct{ asked *atomic.Int64 }
+type noise struct {
+	counter
+	asked *atomic.Int64
+}
 
 const dimensions = 16
 
@@ -45,7 +48,10 @@ func (n noise) Embed(_ context.Context, req inference.Request) ([]inference.Embe
 }
 
 // words is a sparse head: each word has an index of its own.
-type words struct{ asked *atomic.Int64 }
+type words struct {
+	counter
+	asked *atomic.Int64
+}
 
 func (w words) Expand(_ context.Context, req inference.Request) ([]inference.Expansion, inference.Timing, error) {
 	out := make([]inference.Expansion, len(req.Texts))
@@ -64,6 +70,19 @@ func (w words) Expand(_ context.Context, req inference.Request) ([]inference.Exp
 }
 
 func (words) Token(uint32) string { return "" }
+
+// counter counts words as tokens.
+type counter struct{}
+
+func (counter) Count(_ context.Context, texts []string) ([]int, error) {
+	counts := make([]int, len(texts))
+	for i, text := range texts {
+		counts[i] = len(strings.Fields(text))
+	}
+	return counts, nil
+}
+
+func (counter) PassageRoom(context.Context) (int, error) { return 512, nil }
 
 // overlap is a cross-encoder that counts shared words, with some noise.
 type overlap struct{ asked *atomic.Int64 }
@@ -122,8 +141,8 @@ func newWorld(t *testing.T, queries int) *world {
 	})
 	w.engine = engine
 	w.models = search.Models{
-		Dense: noise{&w.asked[0]}, DenseRef: index.ModelRef{Name: "noise", Digest: "1"}, Dimensions: dimensions,
-		Sparse: words{&w.asked[1]}, SparseRef: index.ModelRef{Name: "words", Digest: "2"},
+		Dense: noise{asked: &w.asked[0]}, DenseRef: index.ModelRef{Name: "noise", Digest: "1"}, Dimensions: dimensions,
+		Sparse: words{asked: &w.asked[1]}, SparseRef: index.ModelRef{Name: "words", Digest: "2"},
 		Pair: overlap{&w.asked[2]}, PairRef: index.ModelRef{Name: "overlap", Digest: "3"},
 	}
 	w.service = search.New(engine, w.models, nil)

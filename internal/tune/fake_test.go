@@ -22,8 +22,8 @@ import (
 // noise is a dense head whose vectors say nothing: each depends on text and role
 // by chance.
 type noise struct {
-	counter
-	asked *atomic.Int64
+	search.DenseEncoder // nil: nothing else is asked of it
+	asked               *atomic.Int64
 }
 
 const dimensions = 16
@@ -49,8 +49,8 @@ func (n noise) Embed(_ context.Context, req inference.Request) ([]inference.Embe
 
 // words is a sparse head: each word has an index of its own.
 type words struct {
-	counter
-	asked *atomic.Int64
+	search.SparseEncoder // nil: nothing else is asked of it
+	asked                *atomic.Int64
 }
 
 func (w words) Expand(_ context.Context, req inference.Request) ([]inference.Expansion, inference.Timing, error) {
@@ -68,21 +68,6 @@ func (w words) Expand(_ context.Context, req inference.Request) ([]inference.Exp
 	}
 	return out, inference.Timing{}, nil
 }
-
-func (words) Token(uint32) string { return "" }
-
-// counter counts words as tokens.
-type counter struct{}
-
-func (counter) Count(_ context.Context, texts []string) ([]int, error) {
-	counts := make([]int, len(texts))
-	for i, text := range texts {
-		counts[i] = len(strings.Fields(text))
-	}
-	return counts, nil
-}
-
-func (counter) PassageRoom(context.Context) (int, error) { return 512, nil }
 
 // overlap is a cross-encoder that counts shared words, with some noise.
 type overlap struct{ asked *atomic.Int64 }

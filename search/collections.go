@@ -29,8 +29,7 @@ func (s *Service) CreateWith(ctx context.Context, name string, settings Settings
 		}
 		return index.Info{}, false, refused
 	}
-	schema := s.schema(size)
-	c, err := s.engine.Create(ctx, name, schema)
+	c, err := s.engine.Create(ctx, name, s.schema(size))
 	if err == nil {
 		return c.Info(), true, nil
 	}
@@ -41,7 +40,7 @@ func (s *Service) CreateWith(ctx context.Context, name string, settings Settings
 	if openErr != nil {
 		return index.Info{}, false, err
 	}
-	have := c.Info().Schema
+	have, schema := c.Info().Schema, s.using(c).schema(size)
 	for _, m := range []struct {
 		role         string
 		made, loaded index.ModelRef
@@ -54,7 +53,7 @@ func (s *Service) CreateWith(ctx context.Context, name string, settings Settings
 	}
 	if given := settings.Passages; given != nil && !given.are(have.Passages) {
 		return index.Info{}, false, braid.Errorf(braid.Conflict,
-			"collection %q exists with passages of %d tokens and an overlap of %d: choose another name or delete it; a collection keeps its settings", name, have.Passages.Tokens, have.Passages.Overlap).In("passages")
+			"collection %q exists with passages of %d tokens and an overlap of %d: choose another name or delete it; `braid reindex` gives it other settings", name, have.Passages.Tokens, have.Passages.Overlap).In("passages")
 	}
 	return c.Info(), false, nil
 }

@@ -66,11 +66,11 @@ func (r *remaker) remake(ctx context.Context, stored []index.Entry) ([]index.Ent
 	kept := map[*index.Passage]bool{} // whose sparse vector is
 	for i, old := range stored {
 		d := old.Document
-		e, sum := index.Entry{}, r.s.fingerprint(d, r.to)
-		var err error
+		e := index.Whole(d, r.s.fingerprint(d, r.to))
 		// Of what was stored when nothing was split, some may be nothing but markup.
-		if e = index.Whole(d, sum); split.Readable(d) {
-			if e, err = r.s.entryOf(ctx, r.to, d, sum); err != nil {
+		if split.Readable(d) {
+			var err error
+			if e, err = r.s.entryOf(ctx, r.to, d, e.Fingerprint); err != nil {
 				return nil, err
 			}
 		}

@@ -80,9 +80,12 @@ func TestReindex(t *testing.T) {
 	if answer := ask(t, search.New(e, alone, nil), search.Request{Query: "water drips"}); len(answer.Degraded) != 1 || !strings.Contains(answer.Degraded[0].Message, "braid reindex") {
 		t.Errorf("without the old model the answer is degraded by %+v", answer.Degraded)
 	}
-	_, _, err := after.Create(ctx, "t")
+	if info, created, err := after.Create(ctx, "t"); err != nil || created || info.Schema.Dense != old.DenseRef {
+		t.Errorf("making it again with both models: %+v, %v, error %v", info, created, err)
+	}
+	_, _, err := search.New(e, alone, nil).Create(ctx, "t")
 	if braid.CodeOf(err) != braid.Conflict || !strings.Contains(err.Error(), "braid reindex") {
-		t.Errorf("making it again: %v", err)
+		t.Errorf("making it again without the old model: %v", err)
 	}
 
 	docs = append(docs, braid.Document{ID: "new", Text: "A new one is in the store."})

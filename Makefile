@@ -5,10 +5,10 @@ VERSION := $(shell git describe --tags --always --dirty 2>/dev/null || echo unkn
 LINT    := .local/bin/golangci-lint
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check setup build bench gobench clean
+.PHONY: help demo test check setup build bench bench-full gobench clean
 
 help: ## list the targets
-	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-7s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 demo: build ## index a small corpus and search it in every mode
 	@scripts/demo
@@ -34,6 +34,11 @@ bench: build ## braid beside its peers, ten minutes; then see bench/results/late
 	bench/peers/install onnxruntime fastembed
 	go build -o bin/bench ./bench/cmd
 	bin/bench -quick -out bench/results/latest
+
+bench-full: build ## all of it at full length, an hour and more; peers that are not installed are left out
+	bench/peers/install onnxruntime fastembed
+	go build -o bin/bench ./bench/cmd
+	bin/bench -parts libraries,servers,isolation,concurrency,stages,load,endtoend,endtoend-rerank,savings,answers,ingestion,soak -out bench/results/full
 
 gobench: setup ## the Go benchmarks of every package
 	go test -run '^$$' -bench . -benchmem ./...

@@ -12,6 +12,7 @@ import (
 	"strconv"
 	"strings"
 	"syscall"
+	"time"
 
 	"github.com/braid-search/braid"
 	"github.com/braid-search/braid/bench"
@@ -154,6 +155,9 @@ func quickened(cfg bench.Config) bench.Config {
 	}
 	if cfg.Passages == 0 {
 		cfg.Passages = 128
+	}
+	if cfg.LoadTime == 0 {
+		cfg.LoadTime = 3 * time.Second
 	}
 	return cfg
 }

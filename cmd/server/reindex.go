@@ -22,7 +22,7 @@ type reindexer interface {
 func newReindexCommand() *cobra.Command {
 	var cfg backendConfig
 	var asJSON bool
-	var tokens, overlap int
+	var passages passageFlags
 	cmd := &cobra.Command{
 		Use:   "reindex COLLECTION",
 		Short: "Move a collection to other models",
@@ -40,27 +40,13 @@ A run that was interrupted is finished by running it again. Until then the
 collection is as it was, and what was done takes up space in the data folder.`,
 		Args: exactly(1),
 		RunE: func(cmd *cobra.Command, args []string) (err error) {
-			var settings search.Settings
-			for flag, value := range map[string]*int{"passage-tokens": &tokens, "passage-overlap": &overlap} {
-				if !cmd.Flags().Changed(flag) {
-					continue
-				}
-				if settings.Passages == nil {
-					settings.Passages = &search.PassageSettings{}
-				}
-				if value == &tokens {
-					settings.Passages.Tokens = value
-				} else {
-					settings.Passages.Overlap = value
-				}
-			}
 			b, err := cfg.open(cmd.Context(), cmd.ErrOrStderr())
 			if err != nil {
 				return err
 			}
 			defer func() { err = errors.Join(err, b.Close()) }()
 			begun := time.Now()
-			result, err := reindex(cmd.Context(), b.(reindexer), args[0], settings, cmd.ErrOrStderr())
+			result, err := reindex(cmd.Context(), b.(reindexer), args[0], passages.settings(cmd.Flags()), cmd.ErrOrStderr())
 			if err != nil {
 				return err
 			}
@@ -68,8 +54,8 @@ collection is as it was, and what was done takes up space in the data folder.`,
 		},
 	}
 	cfg.register(cmd)
-	cmd.Flags().IntVar(&tokens, "passage-tokens", 0, "split documents into passages of at most so many tokens; 0 does not split (default: as before)")
-	cmd.Flags().IntVar(&overlap, "passage-overlap", 0, "tokens that a passage may have in common with the one before (default: as before)")
+	cmd.Flags().IntVar(&passages.tokens, "passage-tokens", 0, "split documents into passages of at most so many tokens; 0 does not split (default: as before)")
+	cmd.Flags().IntVar(&passages.overlap, "passage-overlap", 0, "tokens that a passage may have in common with the one before (default: as before)")
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print the result as JSON")
 	return cmd
 }

@@ -99,6 +99,7 @@ type Collection interface {
 	SearchLexical(ctx context.Context, text string, q Query) ([]braid.Hit, error)
 
 	Explainer
+	Matcher
 }
 
 // Query bounds one retrieval.

@@ -93,8 +93,8 @@ func (at place) show(h *Hit) {
 type shelf map[string]*index.Stored
 
 // read gets the documents of hits that are not on the shelf, and leaves out those
-// that do not pass filter.
-func (s shelf) read(ctx context.Context, c index.Collection, filter braid.Filter, hits []Hit) error {
+// that do not pass the filter or hold what the query asks for.
+func (s shelf) read(ctx context.Context, c index.Collection, p plan, hits []Hit) error {
 	var ids []string
 	for _, h := range hits {
 		if _, known := s[h.ID]; !known {
@@ -110,11 +110,11 @@ func (s shelf) read(ctx context.Context, c index.Collection, filter braid.Filter
 		return err
 	}
 	for i := range stored {
-		ok, err := passes(filter, stored[i].Document)
+		ok, err := passes(p.filter, stored[i].Document)
 		if err != nil {
 			return err
 		}
-		if ok {
+		if ok && p.holds(c, stored[i].Document) {
 			s[stored[i].Document.ID] = &stored[i]
 		}
 	}
@@ -150,7 +150,7 @@ func fetch(ctx context.Context, c index.Collection, p plan, hits []Hit, timings 
 	for len(hits) > 0 && !p.enough(len(kept), len(documents)) {
 		next := hits[:min(len(hits), max(1, wanted-len(documents)))]
 		hits = hits[len(next):]
-		if err := onShelf.read(ctx, c, p.filter, next); err != nil {
+		if err := onShelf.read(ctx, c, p, next); err != nil {
 			return nil, nil, err
 		}
 		for _, h := range next {

@@ -12,7 +12,7 @@ import (
 // Profile holds the search defaults of a collection: what a request does not
 // say is taken from here, and what is not here either from the program. Each
 // field is taken or left as a whole, Fusion too. A profile speaks for hybrid
-// queries, except for Candidates, which every mode has.
+// queries, except for Candidates and Syntax, which every mode has.
 type Profile struct {
 	Candidates   *int     `json:"candidates,omitempty"`
 	Rerank       *bool    `json:"rerank,omitempty"`
@@ -21,6 +21,7 @@ type Profile struct {
 	RerankWindow *int     `json:"rerank_window,omitempty"`
 	Fusion       *Fusion  `json:"fusion,omitempty"`
 	Routing      *bool    `json:"routing,omitempty"`
+	Syntax       *bool    `json:"syntax,omitempty"`
 	// Calibration gives answers their no-answer probability; see Calibration.
 	Calibration *Calibration `json:"calibration,omitempty"`
 }
@@ -48,6 +49,9 @@ func (p Profile) Validate() error {
 func (p Profile) complete(r Request) Request {
 	if r.Candidates == nil {
 		r.Candidates = p.Candidates
+	}
+	if r.Syntax == nil {
+		r.Syntax = p.Syntax
 	}
 	if r.Mode != "" && r.Mode != ModeHybrid {
 		return r

@@ -42,11 +42,12 @@ func (s *Service) prepare(c index.Collection, name string, req Request) (plan, e
 	if err != nil {
 		return plan{}, err
 	}
+	said := req.understand(c)
 	p, err := req.plan(s.models.Pair != nil)
 	if err != nil {
 		return plan{}, err
 	}
-	p.profile = version
+	p.syntax, p.profile = said, version
 	p.widen(c.Info().Schema)
 	p.branches, err = p.branchesIn(c.Info())
 	return p, err
@@ -58,6 +59,9 @@ func (s *Service) answer(ctx context.Context, c index.Collection, p plan, start 
 	var err error
 	p.filter = s.filter(p.Filter)
 	if p.allowed, err = s.allow(ctx, c, p.filter, answer); err != nil {
+		return nil, err
+	}
+	if err = s.match(ctx, c, &p, answer); err != nil {
 		return nil, err
 	}
 

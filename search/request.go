@@ -118,6 +118,10 @@ type Request struct {
 	MinConfidence *float64 `json:"min_confidence,omitempty"`
 	// Filter is what documents have to pass to be searched at all; nil is all.
 	Filter *braid.Filter `json:"filter,omitempty"`
+	// Syntax, when false, takes the query as it stands. By default a "phrase" in it has
+	// to be in a document, and a -word or -"phrase" must not be. It is not for
+	// Variants.
+	Syntax *bool `json:"syntax,omitempty"`
 	// Explain asks for what the scores of the hits consist of. Limit is then at
 	// most MaxExplained.
 	Explain bool `json:"explain,omitempty"`
@@ -176,6 +180,7 @@ type plan struct {
 	profile                  uint64             // version of what completed the request; 0: none
 	branches                 []braid.Branch     // of the mode that the collection has
 	encoded                  *encoded           // what the models made of it before; nil: nothing yet
+	syntax                   *syntax            // nil: the query is words and nothing else
 	filter                   braid.Filter       // of the caller and the request
 	allowed                  index.Set          // what passes it; nil for all documents
 	expansion                braid.SparseVector // of the query; empty if no sparse branch made one

@@ -64,6 +64,20 @@ const StopBudget Stop = "budget"
 type QueryUsage struct {
 	Tokens    int  `json:"tokens"`
 	Truncated bool `json:"truncated"`
+	// What follows is absent if the query had neither phrases nor excluded words.
+
+	// Text is what was looked for: the query without quotes and what it excludes.
+	Text string `json:"text,omitempty"`
+	// Phrases are those that documents had to hold.
+	Phrases []string `json:"phrases,omitempty"`
+	// Excluded are the words, and after them the phrases, that no document might hold.
+	Excluded []string `json:"excluded,omitempty"`
+	// Matching is the number of documents that pass the filter and hold what they have
+	// to.
+	Matching *int `json:"matching,omitempty"`
+	// Unread is the number of documents that hold all words of a phrase but were too
+	// many to look whether they hold the phrase. They are not searched.
+	Unread int `json:"unread,omitempty"`
 }
 
 // Hit is one document of the answer, best first: the best of its passages, of which

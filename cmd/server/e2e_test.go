@@ -119,6 +119,9 @@ func TestIndexThenSearch(t *testing.T) {
 	if _, stderr, code := execute(t, "", "search", "unit", "--data", data, "--filter", `{"hall":3}`); code != 2 || !strings.Contains(stderr, "must, should and must_not") {
 		t.Errorf("a bad filter: exit %d, %s", code, stderr)
 	}
+	if out := mustExecute(t, "search", `"U-0042" -nothing`, "--data", data); !strings.Contains(out, "with “U-0042”, without “nothing”: 1 documents") {
+		t.Errorf("search for a phrase printed %s", out)
+	}
 	explained := mustExecute(t, "search", "U-0042", "--data", data, "--explain", "--highlight", "--limit", "2")
 	for _, part := range []string{"[U-0042]", "├ lexical", "× tf 1/(1 + ", "├ sparse", "├ fused", "└ reranked", "taken for: identifier U-0042", "terms: u-0042", "expansion: "} {
 		if !strings.Contains(explained, part) {

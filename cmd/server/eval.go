@@ -71,6 +71,9 @@ any system, without models and data folder.`,
 			if err != nil {
 				return err
 			}
+			if req.Syntax == nil { // a data set's queries are texts: a quote in them quotes
+				req.Syntax = new(bool)
+			}
 			b, err := cfg.open(cmd.Context(), cmd.ErrOrStderr())
 			if err != nil {
 				return err

@@ -108,8 +108,22 @@ func wordingOf(v search.Vote) string {
 	return ""
 }
 
-// understood prints what was looked for; nothing if that was not asked for.
+// understood prints what was looked for: phrases and excluded words, and the rest if
+// that was asked for.
 func (p *printer) understood(a *search.Response) {
+	if q := a.Query; q.Matching != nil {
+		var asked []string
+		for _, phrase := range q.Phrases {
+			asked = append(asked, "with “"+phrase+"”")
+		}
+		for _, words := range q.Excluded {
+			asked = append(asked, "without “"+words+"”")
+		}
+		p.line("  %s: %d documents", strings.Join(asked, ", "), *q.Matching)
+		if q.Unread > 0 {
+			p.line("    %d more were not read to see whether they hold the phrase, and are left out", q.Unread)
+		}
+	}
 	e := a.Explain
 	if e == nil {
 		return

@@ -34,7 +34,7 @@ type searchFlags struct {
 	variants                    []string
 	hypothetical                string
 	asJSON, compare, explain    bool
-	highlight                   bool
+	highlight, syntax           bool
 }
 
 func newSearchCommand() *cobra.Command {
@@ -53,6 +53,7 @@ fusion put it, what the cross-encoder said, and what each stage cost.
 		Example: `  braid search "how do I prime the pump"
   braid search --mode lexical ERR-104
   braid search --explain --limit 3 "low pressure"
+  braid search '"inlet pressure" -outlet'
   braid search --filter '{"must": [{"field": "kind", "match": "error"}]}' "low pressure"
   braid search --fusion minmax --weights dense=2 --rerank=false "reset the pump"
   braid search --compare --queries demo/queries.jsonl --collection demo`,
@@ -117,6 +118,7 @@ func (f *searchFlags) register(flags *pflag.FlagSet) {
 	flags.Float64Var(&f.minConfidence, "min-confidence", 0, "no hits at all if the answer is less sure to hold something relevant, 0 to 1; needs braid tune --calibrate")
 	flags.StringVar(&f.queriesFile, "queries", "", "ask each query of this JSON lines file")
 	flags.BoolVar(&f.compare, "compare", false, "put the answers of all modes side by side")
+	flags.BoolVar(&f.syntax, "syntax", true, "read \"a phrase\" and -word in a query as what has to be in a document, and must not be")
 	flags.BoolVar(&f.highlight, "highlight", false, "show the pieces of each hit that match, the words in brackets")
 	flags.BoolVar(&f.explain, "explain", false, "show what the scores of each hit consist of")
 	flags.BoolVar(&f.asJSON, "json", false, "print answers as JSON, one a line")
@@ -138,6 +140,9 @@ func (f *searchFlags) registerFusion(flags *pflag.FlagSet) {
 // defaults.
 func (f *searchFlags) request(flags *pflag.FlagSet) (search.Request, error) {
 	req := search.Request{Mode: search.Mode(f.mode), Explain: f.explain}
+	if flags.Changed("syntax") {
+		req.Syntax = &f.syntax
+	}
 	if f.highlight {
 		req.Highlight = &search.Highlight{}
 	}

@@ -32,6 +32,7 @@ func Run(t *testing.T, newEngine func(t *testing.T, dir string) index.Engine) {
 		{"Ranking", testRanking},
 		{"Ties", testTies},
 		{"Explanations", testExplanations},
+		{"Words", testWords},
 		{"AllowedBoundsRetrieval", testAllowedBoundsRetrieval},
 		{"Filters", testFilters},
 		{"SetsAreOfOneCollection", testSetsAreOfOneCollection},

@@ -17,6 +17,11 @@ type set struct {
 	filter braid.Filter
 	ords   *docset.Set // of passages: all of a document's or none
 	length int         // documents
+
+	// A set made by Matching has words and what it was made within, nil being all
+	// documents, in place of a filter.
+	words  *index.Words
+	within *set
 }
 
 // Len implements index.Set.
@@ -40,18 +45,43 @@ func (c *collection) Resolve(ctx context.Context, filter braid.Filter) (index.Se
 }
 
 // ordinals returns those that allowed stands for now, nil for all. mu is held.
-func (c *collection) ordinals(allowed index.Set) (*docset.Set, error) {
+func (c *collection) ordinals(ctx context.Context, allowed index.Set) (*docset.Set, error) {
 	if allowed == nil {
 		return nil, nil
 	}
-	s, ok := allowed.(*set)
+	s, ok := own(allowed)
 	switch {
 	case !ok || s.of != c:
 		return nil, braid.Errorf(braid.InvalidArgument, "the set of documents is of another collection than %q: resolve the filter here", c.recorded.Name).In("allowed")
 	case s.in != c.branches:
-		return c.filter.Resolve(s.filter), nil
+		return c.anew(ctx, s)
 	}
 	return s.ords, nil
+}
+
+// own returns a set of this package, which may be in an index.Matched.
+func own(s index.Set) (*set, bool) {
+	if m, ok := s.(index.Matched); ok {
+		s = m.Set
+	}
+	mine, ok := s.(*set)
+	return mine, ok
+}
+
+// anew resolves a set of branches that others have taken the place of. mu is held.
+func (c *collection) anew(ctx context.Context, s *set) (*docset.Set, error) {
+	switch {
+	case s == nil:
+		return c.filter.Resolve(braid.Filter{}), nil
+	case s.words == nil:
+		return c.filter.Resolve(s.filter), nil
+	}
+	within, err := c.anew(ctx, s.within)
+	if err != nil {
+		return nil, err
+	}
+	ords, _, err := c.match(ctx, *s.words, within)
+	return ords, err
 }
 
 // IDs implements index.Collection.
@@ -64,7 +94,7 @@ func (c *collection) IDs(ctx context.Context, after string, limit int, within in
 	if c.gone != nil {
 		return nil, c.gone
 	}
-	ords, err := c.ordinals(within)
+	ords, err := c.ordinals(ctx, within)
 	if err == nil {
 		err = ctx.Err()
 	}

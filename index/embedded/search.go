@@ -53,7 +53,7 @@ func (c *collection) search(ctx context.Context, q index.Query, find func(topk.S
 	if err := ctx.Err(); err != nil {
 		return nil, braid.Errorf(braid.CodeOf(err), "search collection %q: %w", c.recorded.Name, err)
 	}
-	scan, err := c.scan(q)
+	scan, err := c.scan(ctx, q)
 	if err != nil {
 		return nil, err
 	}
@@ -71,8 +71,8 @@ func (c *collection) search(ctx context.Context, q index.Query, find func(topk.S
 
 // scan puts q in terms of ordinals, with ties in the order of ids and passages.
 // mu is held.
-func (c *collection) scan(q index.Query) (topk.Scan, error) {
-	allowed, err := c.ordinals(q.Allowed)
+func (c *collection) scan(ctx context.Context, q index.Query) (topk.Scan, error) {
+	allowed, err := c.ordinals(ctx, q.Allowed)
 	return topk.Scan{
 		K:       q.K,
 		Allowed: allowed,

@@ -38,6 +38,10 @@ func (s *scanner) isDecimalPoint(i int) bool {
 
 // takeApart emits the terms of the compound in s.word.
 func (s *scanner) takeApart() {
+	if s.side == forPhrase {
+		s.emitUnits()
+		return
+	}
 	if s.mixed {
 		s.split(0, len(s.word), levelPath, true)
 		return

@@ -14,6 +14,8 @@ type side uint8
 const (
 	forIndex side = iota
 	forQuery
+	// forPhrase makes the units of Analyzer.Units and no terms.
+	forPhrase
 )
 
 // token is one term with its origin, as the scanner emits it.
@@ -109,6 +111,13 @@ func (s *scanner) unspaced(i int) int {
 		end++
 	}
 	s.group++
+	if s.side == forPhrase {
+		for ; i < end; i++ {
+			s.emitRun(i, i+1, Word)
+			s.emitRun(i, i+1, Whole)
+		}
+		return end
+	}
 	if end-i == 1 {
 		s.emitRun(i, end, Word)
 		return end

@@ -118,7 +118,7 @@ func FuzzRerank(f *testing.F) {
 
 func FuzzSearch(f *testing.F) {
 	fuzzBody(f, "/v1/collections/plain/search", []string{
-		`{"query":"potato"}`, `{"query":"potato err-104","explain":true}`, `{"query":"potato","highlight":true}`, `{"query":"potato","highlight":{"fragments":3,"length":20}}`, `{"query":"potato","mode":"lexical","limit":1,"candidates":1,"rerank":true,"rerank_depth":1,"min_score":0.1}`,
+		`{"query":"potato"}`, `{"query":"potato err-104","explain":true}`, `{"query":"\"potato salad\" -err"}`, `{"query":"potato","highlight":true}`, `{"query":"potato","highlight":{"fragments":3,"length":20}}`, `{"query":"potato","mode":"lexical","limit":1,"candidates":1,"rerank":true,"rerank_depth":1,"min_score":0.1}`,
 		`{"query":"wrench","fusion":{"method":"minmax","k":1,"weights":{"lexical":2}}}`, `{"query":"x","fusion":{"weights":{"lexical":0}}}`, `{"query":"x","fusion":{"weights":{"dense":null}}}`,
 		`{"query":"potato","filter":{"must":[{"field":"n","match":1},{"should":[{"field":"a.b","in":["x",2.5,true]}]}],"must_not":[{"field":"t","range":{"gte":"2031-05-02","lt":"2031-05-02T14:30:00Z"}}]}}`,
 		`{"query":"x","filter":null}`, `{"query":"x","filter":{"must":null,"should":[],"must_not":[{}]}}`, `{"query":"x","filter":{"must":[{"field":"n","exists":true,"in":null}]}}`,

@@ -214,6 +214,10 @@ func TestRoutes(t *testing.T) {
 	if e := answer.Hits[0].Explain; e == nil || len(e.Lexical.Terms) == 0 || len(e.Sparse.Tokens) == 0 || answer.Explain.Filter == nil || len(answer.Hits[0].Highlights.Text) == 0 {
 		t.Errorf("explained: %+v, %+v", e, answer.Explain)
 	}
+	mustCall(t, "POST", c+"/search", `{"query":"\"inlet pressure\" -quokka","syntax":true}`, &answer)
+	if q := answer.Query; q.Matching == nil || q.Text != "inlet pressure" || len(q.Excluded) != 1 {
+		t.Errorf("understood %+v", q)
+	}
 	mustCall(t, "DELETE", c+"/documents/x", "", nil)
 	if status, _ := call(t, "GET", c+"/documents/x", ""); status != http.StatusNotFound {
 		t.Errorf("deleted document: %d", status)

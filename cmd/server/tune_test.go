@@ -70,3 +70,35 @@ func TestTuneRefuses(t *testing.T) {
 		}
 	}
 }
+
+func TestTuneCalibrates(t *testing.T) {
+	data := t.TempDir()
+	mustExecute(t, "index", corpus(t, 60), "--data", data)
+	var b strings.Builder
+	for i := range 20 {
+		fmt.Fprintf(&b, `{"text":"in which hall is unit number U-%04d","relevant":["d%03d"]}`+"\n", 3*i, 3*i)
+		fmt.Fprintf(&b, `{"text":"who won the football cup in %d","relevant":[]}`+"\n", 1960+i)
+	}
+	out := filepath.Join(t.TempDir(), "calibrated.json")
+	stdout, stderr, code := execute(t, "", "tune", write(t, "labels.jsonl", b.String()), "--data", data, "--calibrate", "--apply", "--out", out, "--json")
+	if code != 0 || !strings.Contains(stderr, "profile version 1") {
+		t.Fatalf("exit %d: %s%s", code, stdout, stderr)
+	}
+	var c tune.Calibrated
+	if err := json.Unmarshal([]byte(stdout), &c); err != nil || c.Removed || c.AUC < 0.99 || c.HeldOut != 20 {
+		t.Errorf("calibrated %+v, %v", c, err)
+	}
+	for query, found := range map[string]bool{"in which hall is unit number U-0003": true, "who won the football cup in 1999": false} {
+		var answer search.Response
+		if err := json.Unmarshal([]byte(mustExecute(t, "search", "--data", data, "--json", "--min-confidence", "0.5", query)), &answer); err != nil {
+			t.Fatal(err)
+		}
+		if answer.NoAnswerProbability == nil || (len(answer.Hits) > 0) != found {
+			t.Errorf("%s: %d hits, %v", query, len(answer.Hits), answer.NoAnswerProbability)
+		}
+	}
+	stdout, _, code = execute(t, "", "tune", write(t, "labels.jsonl", b.String()), "--data", data, "--calibrate")
+	if code != 0 || !strings.Contains(stdout, "labelled as such") || !strings.Contains(stdout, `"slope":`) {
+		t.Errorf("exit %d: %s", code, stdout)
+	}
+}

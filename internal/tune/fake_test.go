@@ -22,7 +22,7 @@ import (
 // noise is a dense head whose vectors say nothing: each depends on text and role
 // by chance.
 type noise struct {
-	search.DenseEncoder // nil: nothing else is asked of it
+	search.DenseEncoder // nil: what is not below is not asked of it
 	asked               *atomic.Int64
 }
 
@@ -49,7 +49,7 @@ func (n noise) Embed(_ context.Context, req inference.Request) ([]inference.Embe
 
 // words is a sparse head: each word has an index of its own.
 type words struct {
-	search.SparseEncoder // nil: nothing else is asked of it
+	search.SparseEncoder // nil: what is not below is not asked of it
 	asked                *atomic.Int64
 }
 
@@ -67,6 +67,20 @@ func (w words) Expand(_ context.Context, req inference.Request) ([]inference.Exp
 		}
 	}
 	return out, inference.Timing{}, nil
+}
+
+func (noise) PassageRoom(context.Context) (int, error) { return 512, nil }
+func (words) PassageRoom(context.Context) (int, error) { return 512, nil }
+
+func (noise) Count(_ context.Context, texts []string) ([]int, error) { return countWords(texts), nil }
+func (words) Count(_ context.Context, texts []string) ([]int, error) { return countWords(texts), nil }
+
+func countWords(texts []string) []int {
+	counts := make([]int, len(texts))
+	for i, text := range texts {
+		counts[i] = len(strings.Fields(text))
+	}
+	return counts
 }
 
 // overlap is a cross-encoder that counts shared words, with some noise.

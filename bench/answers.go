@@ -15,10 +15,10 @@ import (
 
 // askers is how many queries are asked at the same time where only the answers
 // matter.
-const askers = 4
+const askers = 2
 
 // tries is how often a query is asked whose answers are not whole.
-const tries = 5
+const tries = 20
 
 // Answers is how good the answers of a contender are, over all judged queries.
 type Answers struct {

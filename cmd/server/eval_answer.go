@@ -110,7 +110,7 @@ func (e evaluation) candidates(ctx context.Context, req search.Request) (*eval.C
 	off := false
 	runs := map[string]eval.Run{}
 	for _, b := range braid.Branches() {
-		alone := search.Request{Mode: search.Mode(b), Rerank: &off, Limit: &depth, Candidates: &depth}
+		alone := search.Request{Mode: search.Mode(b), Rerank: &off, Limit: &depth, Candidates: &depth, Syntax: &off}
 		a, err := e.ask(ctx, string(b)+" alone", alone)
 		if code := braid.CodeOf(err); code == braid.Unavailable || code == braid.InvalidArgument {
 			continue // the mode is named on stderr already

@@ -25,7 +25,7 @@ func TestPassages(t *testing.T) {
 		{"the same settings", "PUT", url, `{"passages":{"tokens":32}}`, 200, `"passages":{"tokens":32,"overlap":8}`},
 		{"no settings", "PUT", url, "", 200, `"tokens":32`},
 		{"null", "PUT", url, `{"passages":null}`, 200, `"tokens":32`},
-		{"others", "PUT", url, `{"passages":{"tokens":64}}`, 409, "keeps its settings"},
+		{"others", "PUT", url, `{"passages":{"tokens":64}}`, 409, "other settings"},
 		{"too short", "PUT", base + "/v1/collections/new", `{"passages":{"tokens":3}}`, 400, `"field":"passages.tokens"`},
 		{"no setting", "PUT", base + "/v1/collections/new", `{"passages":{"length":3}}`, 400, "unknown field"},
 		{"format", "POST", url + "/documents", `[{"id":"a","text":"x","format":"pdf"}]`, 400, `format`},

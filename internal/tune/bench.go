@@ -84,7 +84,8 @@ func (b *Bench) Answers(ctx context.Context, p search.Profile, queries []eval.Qu
 }
 
 func (b *Bench) ask(ctx context.Context, query string, limit int) (*search.Response, error) {
-	answer, err := b.service.Search(ctx, b.trial.Info().Name, search.Request{Query: query, Limit: &limit})
+	syntax := false // as in an evaluation, a quote in a query quotes
+	answer, err := b.service.Search(ctx, b.trial.Info().Name, search.Request{Query: query, Limit: &limit, Syntax: &syntax})
 	if err != nil {
 		return nil, err
 	}

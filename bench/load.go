@@ -97,7 +97,7 @@ func (r *run) atRates(ctx context.Context, s *server, workload string, requests 
 	for round := range r.cfg.Rounds {
 		for i, share := range shares {
 			r.say("%s: %.0f %% of it, round %d", workload, 100*share, round+1)
-			moments := poisson(rand.New(rand.NewPCG(seed, uint64(round*len(shares)+i))), share*capacity, r.cfg.LoadTime)
+			moments := poisson(rand.New(rand.NewPCG(seed, uint64(round*len(shares)+i))), share*capacity, roundLength(r.cfg.LoadTime, share*capacity))
 			arrivals, err := play(ctx, moments, func(ctx context.Context, i int) (outcome, error) {
 				return s.outcome(ctx, requests[i%len(requests)])
 			})
@@ -115,6 +115,13 @@ func (r *run) atRates(ctx context.Context, s *server, workload string, requests 
 		}
 	}
 	return nil
+}
+
+// roundLength is the time asked for, or up to four times as long where a slow
+// server would see fewer than ten arrivals in it.
+func roundLength(asked time.Duration, perSecond float64) time.Duration {
+	const fewest, longest = 10, 4
+	return max(asked, min(longest*asked, time.Duration(fewest/perSecond*float64(time.Second))))
 }
 
 // rateLoad sums up the rounds of one rate; false when a round has no answer.

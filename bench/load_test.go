@@ -100,6 +100,14 @@ func TestOutcomes(t *testing.T) {
 	}
 }
 
+func TestRoundLength(t *testing.T) {
+	for rate, want := range map[float64]time.Duration{100: 3 * time.Second, 2: 5 * time.Second, 0.1: 12 * time.Second} {
+		if got := roundLength(3*time.Second, rate); got != want {
+			t.Errorf("%g a second: %s, want %s", rate, got, want)
+		}
+	}
+}
+
 func TestRateLoadLeavesOutWhoGotNoAnswer(t *testing.T) {
 	round := []arrival{{10, answered}, {20, degraded}, {1, refused}, {2, expired}}
 	l, ok := rateLoad("w", 100, 0.5, [][]arrival{round, round})

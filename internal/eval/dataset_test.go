@@ -17,7 +17,7 @@ import (
 func small() map[string]string {
 	return map[string]string{
 		"corpus.jsonl": `{"_id":"d1","title":"One","text":"first","metadata":{"url":"x"}}` + "\n" +
-			`{"id":"d2","text":"second","payload":{"kind":"howto"}}` + "\n",
+			`{"id":"d2","text":"second","format":"markdown","payload":{"kind":"howto"}}` + "\n",
 		"queries.jsonl":  `{"_id":"q2","text":"two"}` + "\n" + `{"_id":"q1","text":"one"}` + "\n" + `{"_id":"q9","text":"not judged"}` + "\n",
 		"qrels/test.tsv": "query-id\tcorpus-id\tscore\nq1\td1\t1\nq2\td2\t2\nq2\td1\t0\n",
 		"qrels/dev.tsv":  "query-id\tcorpus-id\tscore\nq9\td1\t1\n",
@@ -75,7 +75,7 @@ func TestOpen(t *testing.T) {
 	if d := docs[0]; d.ID != "d1" || d.Title != "One" || d.Text != "first" || d.Payload != nil {
 		t.Errorf("first document %+v", d)
 	}
-	if d := docs[1]; d.ID != "d2" || string(d.Payload) != `{"kind":"howto"}` {
+	if d := docs[1]; d.ID != "d2" || d.Format != braid.FormatMarkdown || string(d.Payload) != `{"kind":"howto"}` {
 		t.Errorf("second document %+v", d)
 	}
 	if d := open(t, small(), "dev"); len(d.Queries) != 1 || d.Queries[0].ID != "q9" {

@@ -71,11 +71,12 @@ type record struct {
 	ID      string          `json:"id"`
 	Title   string          `json:"title"`
 	Text    string          `json:"text"`
+	Format  braid.Format    `json:"format"`
 	Payload json.RawMessage `json:"payload"`
 }
 
 func (r record) document() (braid.Document, error) {
-	doc := braid.Document{ID: r.ID, Title: r.Title, Text: r.Text, Payload: r.Payload}
+	doc := braid.Document{ID: r.ID, Title: r.Title, Text: r.Text, Format: r.Format, Payload: r.Payload}
 	switch {
 	case doc.ID == "":
 		doc.ID = r.BEIR

@@ -10,6 +10,8 @@ import (
 	"path/filepath"
 	"runtime"
 	"slices"
+	"strings"
+	"syscall"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -25,6 +27,9 @@ func (b *bench) measure(ctx context.Context, out string) error {
 	var r results
 	if err := report.Read(out, &r); err != nil {
 		return err
+	}
+	if load, err := os.ReadFile("/proc/loadavg"); err == nil {
+		r.Load, _, _ = strings.Cut(string(load), " ")
 	}
 	for _, n := range b.sizes {
 		b.log("%d passages", n)
@@ -78,7 +83,7 @@ func (b *bench) size(ctx context.Context, n int) (row sizeRow, err error) {
 
 // open opens a collection on all cores and asks it.
 func (b *bench) open(ctx context.Context, n int, o *opening) (*embedded.Engine, index.Collection, error) {
-	begun := time.Now()
+	begun, used := time.Now(), processorTime(syscall.RUSAGE_SELF)
 	engine, err := embedded.Open(ctx, b.dataFolder(n), embedded.Options{})
 	if err != nil {
 		return nil, nil, err
@@ -88,7 +93,7 @@ func (b *bench) open(ctx context.Context, n int, o *opening) (*embedded.Engine, 
 	if err == nil {
 		_, err = c.SearchDense(ctx, b.dense.Queries.Row(0), index.Query{K: best, Method: &o.Method})
 	}
-	o.AnswerSeconds = time.Since(begun).Seconds()
+	o.AnswerSeconds, o.CPUSeconds = time.Since(begun).Seconds(), (processorTime(syscall.RUSAGE_SELF) - used).Seconds()
 	if err == nil && c.Info().Documents != n {
 		err = braid.Errorf(braid.Corrupt, "it has %d documents", c.Info().Documents)
 	}

@@ -33,7 +33,7 @@ func (o Options) graphFrom() int {
 // Index is a set of vectors of one length: an Exact, or from Options.GraphFrom on
 // a graph. It does not turn from one into the other by itself: see Outgrown.
 // Searches may run at the same time as each other, not as Put or Remove: the
-// caller holds a lock. Vacuum may run beside all of them.
+// caller holds a lock. Vacuum may run beside all of them, and Stage beside searches.
 type Index struct {
 	opts  Options
 	dim   int
@@ -53,6 +53,7 @@ func NewIndex(dim, expected int, opts Options) *Index {
 	if err != nil {
 		panic(err) // only of options that are not the defaults
 	}
+	graph.HideFrom(0)
 	x.graph = graph
 	return x
 }
@@ -74,12 +75,17 @@ func (x *Index) Outgrown() bool {
 func (x *Index) Unwanted() bool { return x.graph != nil && x.opts.graphFrom() < 0 }
 
 // Put stores copies of vectors, each of length 1, under the ordinals from first
-// on, which were not used before. A graph takes them on all cores.
+// on, which were not used before.
 func (x *Index) Put(first uint32, vectors ...[]float32) {
+	x.Stage(first, vectors...)
+	x.Show(first, vectors...)
+}
+
+// Stage does of Put what takes long and may be done while searches go on: a graph
+// takes the vectors, on all cores, and no search returns them before Show, which
+// has to follow with the same vectors. Nothing else is changed in between.
+func (x *Index) Stage(first uint32, vectors ...[]float32) {
 	if x.graph == nil {
-		for i, v := range vectors {
-			x.exact.Put(first+uint32(i), v)
-		}
 		return
 	}
 	var next atomic.Int64
@@ -96,6 +102,17 @@ func (x *Index) Put(first uint32, vectors ...[]float32) {
 	}
 	add()
 	others.Wait()
+}
+
+// Show does the rest of Put after Stage.
+func (x *Index) Show(first uint32, vectors ...[]float32) {
+	if x.graph != nil {
+		x.graph.ShowBelow(first + uint32(len(vectors)))
+		return
+	}
+	for i, v := range vectors {
+		x.exact.Put(first+uint32(i), v)
+	}
 }
 
 // Remove forgets the vector under ord, if there is one.
@@ -179,7 +196,9 @@ func LoadIndex(r *snapshot.Reader, end uint64, dim int, opts Options) (*Index, e
 	case r.Err() != nil:
 		return nil, r.Err()
 	case kind == 1:
-		x.graph, err = hnsw.Load(r, end, dim)
+		if x.graph, err = hnsw.Load(r, end, dim); err == nil {
+			x.graph.HideFrom(uint32(end))
+		}
 	case kind == 0:
 		x.exact, err = Load(r, end, dim)
 	default:

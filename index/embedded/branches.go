@@ -74,8 +74,33 @@ func (b *branches) analyze(entries []index.Entry) ([]content, error) {
 // put makes entries, which hold the given contents, visible in place of the
 // documents of their ids.
 func (b *branches) put(entries []index.Entry, contents []content) {
-	first := uint32(len(b.slots))
+	b.stage(entries)
+	b.show(entries, contents)
+}
+
+// stage does of put what takes longest, and shows nothing. It needs no lock but
+// against other changes: searches may go on. show has to follow, with the same
+// entries.
+func (b *branches) stage(entries []index.Entry) {
+	if b.dense != nil {
+		b.dense.Stage(uint32(len(b.slots)), vectorsOf(entries)...)
+	}
+}
+
+// vectorsOf returns the dense vectors of the entries' passages, in their order.
+func vectorsOf(entries []index.Entry) [][]float32 {
 	vectors := make([][]float32, 0, len(entries))
+	for _, e := range entries {
+		for _, p := range e.Passages {
+			vectors = append(vectors, p.Dense)
+		}
+	}
+	return vectors
+}
+
+// show does the rest of put.
+func (b *branches) show(entries []index.Entry, contents []content) {
+	first := uint32(len(b.slots))
 	for i, e := range entries {
 		b.remove(e.Document.ID)
 		ord := b.place(e)
@@ -85,12 +110,11 @@ func (b *branches) put(entries []index.Entry, contents []content) {
 			if b.sparse != nil {
 				b.sparse.Add(ord, p.Sparse)
 			}
-			vectors = append(vectors, p.Dense)
 			ord++
 		}
 	}
 	if b.dense != nil {
-		b.dense.Put(first, vectors...)
+		b.dense.Show(first, vectorsOf(entries)...)
 	}
 }
 

@@ -235,13 +235,14 @@ func (c *collection) changedPayloads(changes []index.PayloadChange, within *docs
 
 // apply makes a durable write visible. writes is held.
 func (c *collection) apply(done change) {
+	c.stage(done.upserts)
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	for _, id := range done.deletes {
 		c.remove(id)
 		c.note(id)
 	}
-	c.put(done.upserts, done.contents)
+	c.show(done.upserts, done.contents)
 	for _, e := range done.upserts {
 		c.note(e.Document.ID)
 	}

@@ -31,6 +31,10 @@ type Graph struct {
 	// vacuum is held by Vacuum.
 	vacuum sync.Mutex
 
+	// hidden is the first ordinal that searches do not return, 1<<32 if they return
+	// all.
+	hidden atomic.Uint64
+
 	live, removed atomic.Int64
 	twins         atomic.Bool // whether there ever was one
 	searchers     sync.Pool
@@ -47,8 +51,26 @@ func New(dim int, opts Options) (*Graph, error) {
 	}
 	g := &Graph{geometry: newGeometry(dim, opts.withDefaults())}
 	g.layout.Store(&layout{geometry: &g.geometry})
+	g.hidden.Store(1 << 32)
 	g.searchers.New = func() any { return &searcher{graph: g} }
 	return g, nil
+}
+
+// HideFrom keeps searches that begin later from returning vectors under ord and
+// the ordinals after it, which are part of the graph and counted all the same. With
+// the end of the ordinals in use, it lets many be added while searches go on, and
+// shown at one moment by the next call: a search under way returns none of them.
+func (g *Graph) HideFrom(ord uint32) { g.hidden.Store(uint64(ord)) }
+
+// ShowBelow is HideFrom for an ordinal not below the one that it was last given; a
+// lower one changes nothing.
+func (g *Graph) ShowBelow(ord uint32) {
+	for {
+		now := g.hidden.Load()
+		if uint64(ord) <= now || g.hidden.CompareAndSwap(now, uint64(ord)) {
+			return
+		}
+	}
 }
 
 // Len returns how many vectors there are, without the removed ones.

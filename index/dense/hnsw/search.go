@@ -36,7 +36,7 @@ type Stats struct {
 // bench/dense 100 candidates find 91, and 200 find 97. There are always as many matches as scan.K and scan.Allowed allow.
 //
 // A query of another number of components is braid.InvalidArgument. The search
-// ends early only when ctx does.
+// ends early only when ctx does. Vectors that HideFrom keeps back are not there for it.
 func (g *Graph) Search(ctx context.Context, query []float32, scan topk.Scan, ef int) ([]topk.Match, Stats, error) {
 	if len(query) != g.dim {
 		return nil, Stats{}, braid.Errorf(braid.InvalidArgument, "query has %d components, want %d", len(query), g.dim)
@@ -49,6 +49,7 @@ func (g *Graph) Search(ctx context.Context, query []float32, scan topk.Scan, ef 
 	}
 	s := g.searcher()
 	defer g.release(s)
+	s.hidden = g.hidden.Load()
 	there, all := g.Len(), g.Len()+g.Removed()
 	if scan.Allowed != nil {
 		there = s.restrict(scan.Allowed.Words())
@@ -85,12 +86,23 @@ func (s *searcher) restrict(allowed []uint64) int {
 	for i := range eligible {
 		if allowed[i] != 0 {
 			live := atomic.LoadUint64(&s.segments[i/perSegment].live[i%perSegment])
-			eligible[i] = allowed[i] & live
+			eligible[i] = allowed[i] & live & s.shown(64*uint64(i))
 			count += bits.OnesCount64(eligible[i])
 		}
 	}
 	s.eligible = eligible
 	return count
+}
+
+// shown has a bit for each of the 64 nodes from first on that is not hidden.
+func (s *searcher) shown(first uint64) uint64 {
+	if first+64 <= s.hidden {
+		return ^uint64(0)
+	}
+	if first >= s.hidden {
+		return 0
+	}
+	return 1<<(s.hidden-first) - 1
 }
 
 // walk fills the results with the ef best nodes that a way through the graph
@@ -153,7 +165,7 @@ func (s *searcher) scan(ctx context.Context, query []float32, c *topk.Collector)
 		s.batch = s.batch[:0]
 		first := i << s.shift
 		for w := range seg.live {
-			word := atomic.LoadUint64(&seg.live[w])
+			word := atomic.LoadUint64(&seg.live[w]) & s.shown(uint64(first+w*64))
 			if s.eligible != nil {
 				if at := first/64 + w; at < len(s.eligible) {
 					word &= s.eligible[at]

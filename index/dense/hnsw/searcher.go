@@ -28,14 +28,16 @@ type searcher struct {
 	// eligible has a bit for each node that may be returned; nil is all that are
 	// live.
 	eligible []uint64
-	stats    Stats
+	// hidden is the first node that may not be returned though it is live.
+	hidden uint64
+	stats  Stats
 }
 
 func (g *Graph) searcher() *searcher {
 	s := g.searchers.Get().(*searcher)
 	s.layout = g.layout.Load()
 	s.stats = Stats{}
-	s.eligible = nil
+	s.eligible, s.hidden = nil, 1<<32
 	return s
 }
 
@@ -206,7 +208,7 @@ func (s *searcher) returnable(node uint32) bool {
 		word := int(node / 64)
 		return word < len(s.eligible) && s.eligible[word]>>(node%64)&1 != 0
 	}
-	return s.isLive(node)
+	return s.isLive(node) && uint64(node) < s.hidden
 }
 
 // chain yields the twins of a linked node.

@@ -197,7 +197,7 @@ func verdicts(v tune.Verdict) string {
 	case tune.Overfitted:
 		return "the queries held out gained nothing: the settings fit the queries they were chosen by, keep what you have"
 	}
-	return "nothing was better than what the collection has"
+	return "nothing gained enough on what the collection has"
 }
 
 func (f *tuneFlags) print(out io.Writer, r *tune.Report) error {

@@ -51,7 +51,7 @@ func TestTuneAndApply(t *testing.T) {
 	}
 	// Now there is nothing to gain.
 	stdout, stderr, code = execute(t, "", args...)
-	if code != 0 || !strings.Contains(stdout, "unchanged: nothing was better") || strings.Contains(stderr, "version 4") {
+	if code != 0 || !strings.Contains(stdout, "unchanged: nothing gained enough") || strings.Contains(stderr, "version 4") {
 		t.Errorf("exit %d: %s%s", code, stdout, stderr)
 	}
 }

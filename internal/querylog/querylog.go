@@ -137,8 +137,10 @@ func (l *Log) Add(r Record) {
 	}
 }
 
-// Written and Dropped count the records so far.
+// Written is how many records were written so far.
 func (l *Log) Written() uint64 { return l.written.Load() }
+
+// Dropped is how many records were not written.
 func (l *Log) Dropped() uint64 { return l.dropped.Load() }
 
 // Close writes what waits and closes the file. A record that is added meanwhile may

@@ -15,6 +15,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
 	"time"
@@ -336,11 +337,29 @@ func TestDamagedModelIsNamed(t *testing.T) {
 	}
 }
 
+// transcript is what a process has said so far.
+type transcript struct {
+	mu   sync.Mutex
+	text strings.Builder
+}
+
+func (l *transcript) add(line string) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.text.WriteString(line + "\n")
+}
+
+func (l *transcript) String() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.text.String()
+}
+
 // server is a running `braid serve`.
 type server struct {
 	cmd  *exec.Cmd
 	base string
-	log  *bytes.Buffer // complete once the process has ended
+	log  *transcript // complete once the process has ended
 	read chan struct{}
 }
 
@@ -349,7 +368,7 @@ var listening = regexp.MustCompile(`msg=listening address=(\S+)`)
 func serveOn(t *testing.T, data string, flags ...string) *server {
 	t.Helper()
 	args := append([]string{"serve", "--data", data, "--listen", "127.0.0.1:0"}, flags...)
-	s := &server{cmd: program(context.Background(), args...), log: &bytes.Buffer{}, read: make(chan struct{})}
+	s := &server{cmd: program(context.Background(), args...), log: &transcript{}, read: make(chan struct{})}
 	stderr, err := s.cmd.StderrPipe()
 	if err != nil {
 		t.Fatal(err)
@@ -366,7 +385,7 @@ func serveOn(t *testing.T, data string, flags ...string) *server {
 		defer close(s.read)
 		lines := bufio.NewScanner(stderr)
 		for lines.Scan() {
-			s.log.WriteString(lines.Text() + "\n")
+			s.log.add(lines.Text())
 			if m := listening.FindStringSubmatch(lines.Text()); m != nil {
 				address <- m[1]
 			}

@@ -367,8 +367,34 @@ func (f fixture) check(t *testing.T, e *embedded.Engine, writes int) {
 		if _, err := same.Write(ctx, index.Batch{Upserts: slices.Collect(maps.Values(m))}); err != nil {
 			t.Fatal(err)
 		}
+		more := enoughForWalks(name, c)
+		for _, c := range []index.Collection{c, same} {
+			if _, err := c.Write(ctx, index.Batch{Upserts: more}); err != nil {
+				t.Fatal(err)
+			}
+		}
 		compareSearches(t, name, c, same)
+		var added index.Batch
+		for _, e := range more {
+			added.Deletes = append(added.Deletes, e.Document.ID)
+		}
+		if _, err := c.Write(ctx, added); err != nil {
+			t.Fatal(err)
+		}
 	}
+}
+
+// enoughForWalks is what has to be written to the collection with a graph before a
+// search of it goes through the graph: of fewer passages all are compared.
+func enoughForWalks(name string, c index.Collection) []index.Entry {
+	const passages = 2000
+	var more []index.Entry
+	if name == "graph" {
+		for i := range passages - c.Info().Passages {
+			more = append(more, fixtureEntry(fixtureSchema, 20_000+i, 0))
+		}
+	}
+	return more
 }
 
 // checkContents looks at every document of c.

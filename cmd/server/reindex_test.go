@@ -2,6 +2,7 @@ package main
 
 import (
 	"encoding/json"
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -54,12 +55,28 @@ func askServer(t *testing.T, server, collection, mode, query string) search.Resp
 	return answer
 }
 
+// longCorpus is a corpus of texts that take a model a while.
+func longCorpus(t *testing.T, n int) string {
+	t.Helper()
+	file := corpus(t, n)
+	text, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	const last = "Ask the warehouse for access."
+	long := strings.ReplaceAll(string(text), last, last+strings.Repeat(" Crates are counted twice and the number is written on the list at the door.", 10))
+	if err := os.WriteFile(file, []byte(long), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return file
+}
+
 // TestReindexMovesToAnotherModel moves a collection of a running server to another
 // model. The server is killed in the middle; what serves until the end are the old
 // vectors, and then the new ones are as if the collection had been made with them.
 func TestReindexMovesToAnotherModel(t *testing.T) {
-	const documents = 900
-	models, data, file := twoDenseModels(t), t.TempDir(), corpus(t, documents)
+	const documents = 400
+	models, data, file := twoDenseModels(t), t.TempDir(), longCorpus(t, documents)
 	old := serveOn(t, data, "--models", models, "--dense", testenv.Dense)
 	mustExecute(t, "index", file, "--server", old.base)
 	queries := []string{"where is unit 17", "shelf 3 of hall 5", "ask the warehouse"}
@@ -98,10 +115,10 @@ func TestReindexMovesToAnotherModel(t *testing.T) {
 		_, err := client.Reindex(t.Context(), "default", search.Settings{}, func(done, _ int) { reached <- done })
 		ended <- err
 	}()
+	oldServes()
 	if done := <-reached; done >= documents {
 		t.Fatalf("%d documents are done before the server could be killed", done)
 	}
-	oldServes()
 	s.stop(t, syscall.SIGKILL)
 	if err := <-ended; err == nil {
 		t.Fatal("the reindexing was done before the server was killed")
@@ -145,7 +162,7 @@ func TestReindexMovesToAnotherModel(t *testing.T) {
 	}
 	s.stop(t, syscall.SIGTERM)
 	offline := []string{"reindex", "default", "--data", data, "--models", models}
-	if out := mustExecute(t, offline...); !strings.Contains(out, "900 documents") || !strings.Contains(out, "moved") {
+	if out := mustExecute(t, offline...); !strings.Contains(out, fmt.Sprint(documents, " documents")) || !strings.Contains(out, "moved") {
 		t.Errorf("reindexing back prints %s", out)
 	}
 	if out := mustExecute(t, offline...); !strings.Contains(out, "already") {

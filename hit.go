@@ -25,6 +25,13 @@ type Hit struct {
 	Score   float64 `json:"score"`
 }
 
+// Place is h without its score: what tells one passage from another, also as the
+// key of a map.
+func (h Hit) Place() Hit {
+	h.Score = 0
+	return h
+}
+
 // Before reports whether h stands before other in a ranking.
 func (h Hit) Before(other Hit) bool {
 	if h.Score != other.Score {

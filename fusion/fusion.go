@@ -48,20 +48,12 @@ type Vote struct {
 	Contribution float64
 }
 
-// passage is what is voted on.
-type passage struct {
-	id     string // of the document
-	number int
-}
-
-func identify(h braid.Hit) passage { return passage{h.ID, h.Passage} }
-
-// String names the passage in an error.
-func (p passage) String() string {
-	if p.number == 0 {
-		return strconv.Quote(p.id)
+// name names the passage of a hit in an error.
+func name(h braid.Hit) string {
+	if h.Passage == 0 {
+		return strconv.Quote(h.ID)
 	}
-	return fmt.Sprintf("passage %d of %q", p.number, p.id)
+	return fmt.Sprintf("passage %d of %q", h.Passage, h.ID)
 }
 
 // Fuse merges rankings into one. No rankings, or only empty ones, give no
@@ -95,15 +87,15 @@ func Fuse(rankings []Ranking, opts Options) ([]Result, error) {
 // particular order of passages.
 func count(rankings []Ranking, opts Options) []Result {
 	var results []Result
-	at := make(map[passage]int) // to position in results
+	at := make(map[braid.Hit]int) // to position in results
 	for _, r := range rankings {
 		for i, vote := range votes(r, opts) {
-			p := identify(r.Hits[i])
+			p := r.Hits[i].Place()
 			pos, seen := at[p]
 			if !seen {
 				pos = len(results)
 				at[p] = pos
-				results = append(results, Result{Hit: braid.Hit{ID: p.id, Passage: p.number}, Votes: make([]Vote, 0, len(rankings))})
+				results = append(results, Result{Hit: p, Votes: make([]Vote, 0, len(rankings))})
 			}
 			results[pos].Votes = append(results[pos].Votes, vote)
 		}
@@ -184,18 +176,18 @@ func validate(rankings []Ranking) error {
 }
 
 func validateHits(r Ranking) error {
-	ranks := make(map[passage]int, len(r.Hits))
+	ranks := make(map[braid.Hit]int, len(r.Hits))
 	for i, hit := range r.Hits {
 		if math.IsNaN(hit.Score) || math.IsInf(hit.Score, 0) {
-			return braid.Errorf(braid.InvalidArgument, "fuse rankings: branch %q: score of %v at rank %d is %v: non-finite", r.Branch, identify(hit), i+1, hit.Score)
+			return braid.Errorf(braid.InvalidArgument, "fuse rankings: branch %q: score of %s at rank %d is %v: non-finite", r.Branch, name(hit), i+1, hit.Score)
 		}
-		if first, twice := ranks[identify(hit)]; twice {
-			return braid.Errorf(braid.InvalidArgument, "fuse rankings: branch %q holds %v twice, at ranks %d and %d", r.Branch, identify(hit), first, i+1)
+		if first, twice := ranks[hit.Place()]; twice {
+			return braid.Errorf(braid.InvalidArgument, "fuse rankings: branch %q holds %s twice, at ranks %d and %d", r.Branch, name(hit), first, i+1)
 		}
-		ranks[identify(hit)] = i + 1
+		ranks[hit.Place()] = i + 1
 		if i > 0 && !r.Hits[i-1].Before(hit) {
-			return braid.Errorf(braid.InvalidArgument, "fuse rankings: branch %q is not sorted by score, id and passage: %v (%v) at rank %d stands before %v (%v)",
-				r.Branch, identify(r.Hits[i-1]), r.Hits[i-1].Score, i, identify(hit), hit.Score)
+			return braid.Errorf(braid.InvalidArgument, "fuse rankings: branch %q is not sorted by score, id and passage: %s (%v) at rank %d stands before %s (%v)",
+				r.Branch, name(r.Hits[i-1]), r.Hits[i-1].Score, i, name(hit), hit.Score)
 		}
 	}
 	return nil

@@ -43,7 +43,7 @@ func ids(results []fusion.Result) string {
 func scores(results []fusion.Result) map[braid.Hit]float64 {
 	out := map[braid.Hit]float64{}
 	for _, r := range results {
-		out[passage(r.Hit)] = r.Score
+		out[r.Place()] = r.Score
 	}
 	return out
 }

@@ -66,16 +66,13 @@ func hitsOf(results []fusion.Result) []braid.Hit {
 	return hits
 }
 
-// passage is which passage a hit stands for, without its score.
-func passage(h braid.Hit) braid.Hit { return braid.Hit{ID: h.ID, Passage: h.Passage} }
-
 // votesOf returns the vote of every branch on every passage it found.
 func votesOf(results []fusion.Result) map[braid.Hit]map[braid.Branch]fusion.Vote {
 	votes := map[braid.Hit]map[braid.Branch]fusion.Vote{}
 	for _, r := range results {
-		votes[passage(r.Hit)] = map[braid.Branch]fusion.Vote{}
+		votes[r.Place()] = map[braid.Branch]fusion.Vote{}
 		for _, v := range r.Votes {
-			votes[passage(r.Hit)][v.Branch] = v
+			votes[r.Place()][v.Branch] = v
 		}
 	}
 	return votes
@@ -89,7 +86,7 @@ func TestResultIsARanking(t *testing.T) {
 		for _, r := range in {
 			for _, hit := range r.Hits {
 				if r.Weight > 0 {
-					want[passage(hit)] = true
+					want[hit.Place()] = true
 				}
 			}
 		}
@@ -97,10 +94,10 @@ func TestResultIsARanking(t *testing.T) {
 			if i > 0 && !results[i-1].Before(r.Hit) {
 				t.Fatalf("%+v stands before %+v", results[i-1].Hit, r.Hit)
 			}
-			if !want[passage(r.Hit)] {
+			if !want[r.Place()] {
 				t.Fatalf("%v is in the result though no branch with a vote found it, or it is there twice", r.Hit)
 			}
-			delete(want, passage(r.Hit))
+			delete(want, r.Place())
 		}
 		if len(want) > 0 {
 			t.Fatalf("lost passages: %v", want)
@@ -168,7 +165,7 @@ func TestAgreedOrderIsKept(t *testing.T) {
 		}
 		for _, a := range results {
 			for _, b := range results {
-				if above(passage(a.Hit), passage(b.Hit)) && a.Score < b.Score {
+				if above(a.Place(), b.Place()) && a.Score < b.Score {
 					t.Fatalf("%+v is above %+v in every branch and scores less", a, b)
 				}
 			}
@@ -185,7 +182,7 @@ func TestBetterRankNeverHurts(t *testing.T) {
 			t.Skip("no document to move")
 		}
 		at := rapid.IntRange(0, len(in[which].Hits)-1).Draw(t, "which hit")
-		who := passage(in[which].Hits[at])
+		who := in[which].Hits[at].Place()
 		before := scores(mustFuse(t, in, fusion.Options{}))
 
 		moved := slices.Clone(in[which].Hits)

@@ -20,18 +20,14 @@ type Agreement map[braid.Branch]float64
 
 // agreement compares the rankings of found; nil if the dense branch has no hits.
 func agreement(found []branchResult) Agreement {
-	type passage struct {
-		id     string
-		number int
-	}
-	top := func(hits []braid.Hit) map[passage]bool {
-		set := map[passage]bool{}
+	top := func(hits []braid.Hit) map[braid.Hit]bool {
+		set := map[braid.Hit]bool{}
 		for _, h := range hits[:min(agreementDepth, len(hits))] {
-			set[passage{h.ID, h.Passage}] = true
+			set[h.Place()] = true
 		}
 		return set
 	}
-	var dense map[passage]bool
+	var dense map[braid.Hit]bool
 	for _, r := range found {
 		if r.branch == braid.Dense {
 			dense = top(r.hits)

@@ -134,8 +134,7 @@ func (r branchResult) passages() int {
 	distinct := map[braid.Hit]bool{}
 	add := func(hits []braid.Hit) {
 		for _, h := range hits {
-			h.Score = 0
-			distinct[h] = true
+			distinct[h.Place()] = true
 		}
 	}
 	add(r.hits)

@@ -134,11 +134,11 @@ func TestKilledWhileWriting(t *testing.T) {
 	}
 }
 
-// runWriter starts a writer at batch first, kills it some time after its first
-// word, and returns how many batches it acknowledged and which deletions.
-func runWriter(t *testing.T, dir string, first int, life time.Duration) (stored int, deleted []int) {
+// runKilled starts this program with args, kills it some time after its first word,
+// and calls each with the lines that it wrote whole.
+func runKilled(t *testing.T, life time.Duration, each func(line string), args ...string) {
 	t.Helper()
-	cmd := exec.Command(os.Args[0], "write", dir, strconv.Itoa(first))
+	cmd := exec.Command(os.Args[0], args...)
 	cmd.Stderr = os.Stderr
 	out, err := cmd.StdoutPipe()
 	if err != nil {
@@ -160,7 +160,21 @@ func runWriter(t *testing.T, dir string, first int, life time.Duration) (stored 
 		if kill == nil {
 			kill = time.AfterFunc(life, func() { _ = cmd.Process.Kill() })
 		}
-		batch, err := strconv.Atoi(strings.TrimSpace(line))
+		each(strings.TrimSpace(line))
+	}
+	if kill == nil {
+		t.Fatal("the process ended by itself")
+	}
+	kill.Stop()
+	_ = cmd.Wait() // killed
+}
+
+// runWriter starts a writer at batch first, kills it some time after its first
+// word, and returns how many batches it acknowledged and which deletions.
+func runWriter(t *testing.T, dir string, first int, life time.Duration) (stored int, deleted []int) {
+	t.Helper()
+	runKilled(t, life, func(line string) {
+		batch, err := strconv.Atoi(line)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -169,12 +183,7 @@ func runWriter(t *testing.T, dir string, first int, life time.Duration) (stored 
 		} else if stored++; batch != first+stored-1 {
 			t.Fatalf("batch %d follows %d", batch, first+stored-2)
 		}
-	}
-	if kill == nil {
-		t.Fatal("the writer ended by itself")
-	}
-	kill.Stop()
-	_ = cmd.Wait() // killed
+	}, "write", dir, strconv.Itoa(first))
 	return stored, deleted
 }
 

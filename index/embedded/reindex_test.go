@@ -1,14 +1,9 @@
 package embedded_test
 
 import (
-	"bufio"
 	"context"
-	"errors"
 	"fmt"
-	"io"
 	"math/rand/v2"
-	"os"
-	"os/exec"
 	"strconv"
 	"strings"
 	"testing"
@@ -163,38 +158,13 @@ func wantReindexed(t *testing.T, c index.Collection, id string) {
 // document that it acknowledged and how often it changed over.
 func runReindexer(t *testing.T, dir string, first int, life time.Duration) (newest, overs int) {
 	t.Helper()
-	cmd := exec.Command(os.Args[0], "reindex", dir, strconv.Itoa(first))
-	cmd.Stderr = os.Stderr
-	out, err := cmd.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	var kill *time.Timer
-	lines := bufio.NewReader(out)
-	for {
-		line, err := lines.ReadString('\n')
-		if errors.Is(err, io.EOF) {
-			break // a line that was not finished is no acknowledgement
-		}
-		if err != nil {
-			t.Fatal(err)
-		}
-		if kill == nil {
-			kill = time.AfterFunc(life, func() { _ = cmd.Process.Kill() })
-		}
-		if line = strings.TrimSpace(line); line == "over" {
+	runKilled(t, life, func(line string) {
+		var err error
+		if line == "over" {
 			overs++
 		} else if newest, err = strconv.Atoi(line); err != nil {
 			t.Fatal(err)
 		}
-	}
-	if kill == nil {
-		t.Fatal("the process ended by itself")
-	}
-	kill.Stop()
-	_ = cmd.Wait() // killed
+	}, "reindex", dir, strconv.Itoa(first))
 	return newest, overs
 }

@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"github.com/braid-search/braid"
-	"github.com/braid-search/braid/internal/httpapi"
 )
 
 // Gate settings.
@@ -116,13 +115,10 @@ func atLeast(n, k int) float64 {
 
 // gateSide is one of the two servers.
 type gateSide struct {
-	*server
-	client     *httpapi.Client
+	*served
 	collection string
 	stored     int // documents of the workload that stores
 }
-
-func (s *gateSide) close() error { return errors.Join(s.client.Close(), s.server.close()) }
 
 func (r *run) openSide(ctx context.Context, program, data string) (*gateSide, error) {
 	if err := r.clear(data); err != nil {
@@ -130,17 +126,13 @@ func (r *run) openSide(ctx context.Context, program, data string) (*gateSide, er
 	}
 	cfg := r.cfg
 	cfg.Program = program
-	s, err := startBraid(ctx, cfg, data, denseModel, sparseModel, pairModel)
+	s, err := startServed(ctx, cfg, data)
 	if err != nil {
 		return nil, err
 	}
-	client, err := httpapi.NewClient(s.base)
-	if err != nil {
-		return nil, errors.Join(err, s.close())
-	}
-	side := &gateSide{server: s, client: client}
-	if side.collection, err = r.stored(ctx, client); err == nil {
-		_, err = client.Create(ctx, gateStore)
+	side := &gateSide{served: s}
+	if side.collection, err = r.stored(ctx, s.client); err == nil {
+		_, err = s.client.Create(ctx, gateStore)
 	}
 	if err != nil {
 		return nil, errors.Join(err, side.close())

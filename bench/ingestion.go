@@ -12,7 +12,6 @@ import (
 	"time"
 
 	"github.com/braid-search/braid/bench/peer"
-	"github.com/braid-search/braid/internal/httpapi"
 	"github.com/braid-search/braid/models"
 	"github.com/braid-search/braid/search"
 )
@@ -66,20 +65,15 @@ func (r *run) ingestion(ctx context.Context) (err error) {
 	if err := r.clear("data-ingestion"); err != nil {
 		return err
 	}
-	s, err := startBraid(ctx, r.cfg, "data-ingestion", denseModel, sparseModel, pairModel)
+	s, err := startServed(ctx, r.cfg, "data-ingestion")
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, s.close()) }()
-	client, err := httpapi.NewClient(s.base)
-	if err != nil {
+	if _, err := s.client.Create(ctx, ingestionCollection); err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, client.Close()) }()
-	if _, err := client.Create(ctx, ingestionCollection); err != nil {
-		return err
-	}
-	ours := &receiver{server: s, body: toBraid}
+	ours := &receiver{server: s.server, body: toBraid}
 	tokens, err := r.countTokens(ctx, ours)
 	if err != nil {
 		return err

@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/braid-search/braid"
-	"github.com/braid-search/braid/internal/httpapi"
 )
 
 const (
@@ -27,35 +26,30 @@ func (r *run) isolation(ctx context.Context) (err error) {
 	if err := r.clear("data-isolation"); err != nil {
 		return err
 	}
-	s, err := startBraid(ctx, r.cfg, "data-isolation", denseModel, sparseModel, pairModel)
+	s, err := startServed(ctx, r.cfg, "data-isolation")
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, s.close()) }()
-	client, err := httpapi.NewClient(s.base)
-	if err != nil {
+	if _, err := s.client.Create(ctx, "background"); err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, client.Close()) }()
-	if _, err := client.Create(ctx, "background"); err != nil {
+	if err := r.idle(ctx, s.server); err != nil {
 		return err
 	}
-	if err := r.idle(ctx, s); err != nil {
-		return err
-	}
-	idle := side{"idle", func(ctx context.Context) ([]float64, error) { return r.query(ctx, s) }}
+	idle := side{"idle", func(ctx context.Context) ([]float64, error) { return r.query(ctx, s.server) }}
 	var sent atomic.Int64
-	storing := side{"while documents are stored", r.during(s, func(ctx context.Context) error {
+	storing := side{"while documents are stored", r.during(s.server, func(ctx context.Context) error {
 		docs := make([]braid.Document, batch)
 		for i := range docs {
 			n := sent.Add(1)
 			docs[i] = braid.Document{ID: fmt.Sprint(n), Text: r.texts.passages[n%int64(len(r.texts.passages))]}
 		}
-		_, err := client.Ingest(ctx, "background", docs)
+		_, err := s.client.Ingest(ctx, "background", docs)
 		return err
 	})}
 	list := embeddings(r.texts.passages)
-	embedding := side{"while long lists are embedded", r.during(s, func(ctx context.Context) error {
+	embedding := side{"while long lists are embedded", r.during(s.server, func(ctx context.Context) error {
 		_, err := s.post(ctx, list)
 		return err
 	})}

@@ -15,7 +15,6 @@ import (
 
 	"github.com/braid-search/braid"
 	"github.com/braid-search/braid/bench/report"
-	"github.com/braid-search/braid/internal/httpapi"
 	"github.com/braid-search/braid/search"
 )
 
@@ -48,18 +47,13 @@ func loadShares() []float64 { return []float64{0.25, 0.5, 0.75, 0.9, 1.1} }
 
 // load measures latency against the rate at which searches arrive.
 func (r *run) load(ctx context.Context) (err error) {
-	s, err := startBraid(ctx, r.cfg, "data-stages", denseModel, sparseModel, pairModel)
+	s, err := startServed(ctx, r.cfg, "data-stages")
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, s.close()) }()
 	s.http.Transport = &http.Transport{MaxIdleConnsPerHost: 1024}
-	client, err := httpapi.NewClient(s.base)
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, client.Close()) }()
-	collection, err := r.stored(ctx, client)
+	collection, err := r.stored(ctx, s.client)
 	if err != nil {
 		return err
 	}
@@ -67,7 +61,7 @@ func (r *run) load(ctx context.Context) (err error) {
 		name   string
 		rerank bool
 	}{{"hybrid search", false}, {"hybrid search, reranked", true}} {
-		if err := r.atRates(ctx, s, w.name, searchesFor(collection, r.texts.queries, w.rerank)); err != nil {
+		if err := r.atRates(ctx, s.server, w.name, searchesFor(collection, r.texts.queries, w.rerank)); err != nil {
 			return err
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"net"
@@ -16,6 +17,7 @@ import (
 	"time"
 
 	"github.com/braid-search/braid"
+	"github.com/braid-search/braid/internal/httpapi"
 	"github.com/braid-search/braid/models"
 )
 
@@ -46,6 +48,26 @@ func startBraid(ctx context.Context, cfg Config, data, dense, sparse, pair strin
 		"--models", cfg.modelsFolder(), "--dense", none(dense), "--sparse", none(sparse), "--reranker", none(pair))
 	return await(ctx, cfg, "braid serve", cmd, port)
 }
+
+// served is braid with every model, and a client of its own API.
+type served struct {
+	*server
+	client *httpapi.Client
+}
+
+func startServed(ctx context.Context, cfg Config, data string) (*served, error) {
+	s, err := startBraid(ctx, cfg, data, denseModel, sparseModel, pairModel)
+	if err != nil {
+		return nil, err
+	}
+	client, err := httpapi.NewClient(s.base)
+	if err != nil {
+		return nil, errors.Join(err, s.close())
+	}
+	return &served{s, client}, nil
+}
+
+func (s *served) close() error { return errors.Join(s.client.Close(), s.server.close()) }
 
 // startInfinity starts infinity on one model.
 func startInfinity(ctx context.Context, cfg Config, kind models.Kind) (*server, error) {

@@ -37,24 +37,19 @@ func ways() []asked {
 
 // stages measures each stage of searches, each query in every mode in turn.
 func (r *run) stages(ctx context.Context) (err error) {
-	s, err := startBraid(ctx, r.cfg, "data-stages", denseModel, sparseModel, pairModel)
+	s, err := startServed(ctx, r.cfg, "data-stages")
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, s.close()) }()
-	client, err := httpapi.NewClient(s.base)
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, client.Close()) }()
-	collection, err := r.stored(ctx, client)
+	collection, err := r.stored(ctx, s.client)
 	if err != nil {
 		return err
 	}
 	var rounds []map[string][]search.Timings
 	for i := range 1 + r.cfg.Rounds {
 		r.say("searches in every mode, round %d", i)
-		seen, err := r.askAll(ctx, client, collection)
+		seen, err := r.askAll(ctx, s.client, collection)
 		if err != nil {
 			return err
 		}
@@ -64,7 +59,7 @@ func (r *run) stages(ctx context.Context) (err error) {
 	}
 	r.tellStages(rounds)
 	r.tellConcurrency(rounds)
-	if err := r.stagesByLength(ctx, client, collection); err != nil {
+	if err := r.stagesByLength(ctx, s.client, collection); err != nil {
 		return err
 	}
 	return r.remember(s.process, fmt.Sprintf("all models, %d documents searched", len(r.texts.documents)), s.started.Seconds())

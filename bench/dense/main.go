@@ -2,17 +2,14 @@ package main
 
 import (
 	"context"
-	"errors"
 	"flag"
 	"fmt"
 	"io"
 	"os"
-	"os/signal"
 	"path/filepath"
 	"runtime"
 	"slices"
 	"strings"
-	"syscall"
 
 	"github.com/braid-search/braid"
 	"github.com/braid-search/braid/bench/corpus"
@@ -41,15 +38,7 @@ func parts() []part {
 }
 
 func main() {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	err := run(ctx, os.Args[1:], os.Stderr)
-	stop()
-	switch {
-	case errors.Is(err, flag.ErrHelp):
-	case err != nil:
-		fmt.Fprintln(os.Stderr, "bench/dense:", err)
-		os.Exit(1)
-	}
+	report.Main("bench/dense", func(ctx context.Context) error { return run(ctx, os.Args[1:], os.Stderr) })
 }
 
 // bench is a run of the program.

@@ -2,20 +2,18 @@ package main
 
 import (
 	"context"
-	"errors"
 	"flag"
 	"fmt"
 	"io"
 	"os"
-	"os/signal"
 	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
-	"syscall"
 
 	"github.com/braid-search/braid"
 	"github.com/braid-search/braid/bench/corpus"
+	"github.com/braid-search/braid/bench/report"
 )
 
 // collections hold the passages and the sparse and lexical queries; the first
@@ -23,15 +21,7 @@ import (
 var collections = []string{"scifact", "nq-utd", "cppdocs-errors", "rustsec-ids"}
 
 func main() {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	err := run(ctx, os.Args[1:], os.Stderr)
-	stop()
-	switch {
-	case errors.Is(err, flag.ErrHelp):
-	case err != nil:
-		fmt.Fprintln(os.Stderr, "bench/growth:", err)
-		os.Exit(1)
-	}
+	report.Main("bench/growth", func(ctx context.Context) error { return run(ctx, os.Args[1:], os.Stderr) })
 }
 
 // bench is a run of the program.

@@ -3,4 +3,6 @@
 // the module bench/plot draws.
 //
 // A report OUT is two files: OUT.json, which holds everything, and OUT.md.
+//
+// It also has the frame of the programs that make reports, Main.
 package report

@@ -9,15 +9,14 @@ import (
 	"io"
 	"math/rand/v2"
 	"os"
-	"os/signal"
 	"path/filepath"
 	"regexp"
 	"strconv"
 	"strings"
-	"syscall"
 	"time"
 
 	"github.com/braid-search/braid"
+	"github.com/braid-search/braid/bench/report"
 	"github.com/braid-search/braid/index/embedded"
 	"github.com/braid-search/braid/inference"
 	"github.com/braid-search/braid/internal/eval"
@@ -26,13 +25,7 @@ import (
 )
 
 func main() {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	err := run(ctx, os.Args[1:], os.Stderr)
-	stop()
-	if err != nil && !errors.Is(err, flag.ErrHelp) {
-		fmt.Fprintln(os.Stderr, "bench/rerank:", err)
-		os.Exit(1)
-	}
+	report.Main("bench/rerank", func(ctx context.Context) error { return run(ctx, os.Args[1:], os.Stderr) })
 }
 
 // line is one query of the output.

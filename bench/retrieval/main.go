@@ -2,18 +2,15 @@ package main
 
 import (
 	"context"
-	"errors"
 	"flag"
 	"fmt"
 	"io"
 	"os"
-	"os/signal"
 	"path/filepath"
 	"runtime"
 	"slices"
 	"strconv"
 	"strings"
-	"syscall"
 
 	"github.com/braid-search/braid"
 	"github.com/braid-search/braid/bench/corpus"
@@ -30,15 +27,7 @@ const (
 var collections = []string{"scifact", "nq-utd", "cppdocs-errors", "rustsec-ids"}
 
 func main() {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	err := run(ctx, os.Args[1:], os.Stderr)
-	stop()
-	switch {
-	case errors.Is(err, flag.ErrHelp):
-	case err != nil:
-		fmt.Fprintln(os.Stderr, "bench/retrieval:", err)
-		os.Exit(1)
-	}
+	report.Main("bench/retrieval", func(ctx context.Context) error { return run(ctx, os.Args[1:], os.Stderr) })
 }
 
 // bench is a run of the program.

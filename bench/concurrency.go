@@ -148,8 +148,13 @@ func (r *run) tellGeneration(cores int, byName map[string]*contestant, children 
 		}
 	}
 	against(byName["braid: "+string(peer.DenseAlone)], atOnce)
+	var serial []*contestant
 	for _, c := range children {
-		against(atOnce, byName[c.name+": "+string(peer.Serial)])
+		serial = append(serial, byName[c.name+": "+string(peer.Serial)])
+		against(atOnce, serial[len(serial)-1])
+	}
+	for _, q := range []float64{0.5, 0.95} {
+		r.report.AtOnce = append(r.report.AtOnce, atOnceOver(coresOf(cores), q, atOnce, byName["braid: "+string(peer.DenseAlone)], serial))
 	}
 }
 

@@ -55,6 +55,9 @@ func TestConcurrency(t *testing.T) {
 			t.Errorf("%s, %s: %+v, %+v", s.Mode, s.Stage, s.P50, s.P95)
 		}
 	}
+	if len(report.AtOnce) != 2*min(2, len(cpus)) {
+		t.Errorf("%d rows of vectors at once, want p50 and p95 for each number of cores", len(report.AtOnce))
+	}
 	var text strings.Builder
 	if err := report.Markdown(&text); err != nil {
 		t.Fatal(err)

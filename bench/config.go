@@ -79,6 +79,8 @@ type Config struct {
 	// Stacks are the names of those that braid is compared with; empty for all.
 	Stacks []string
 
+	// Seen is given what was seen so far after each part, to keep it; nil for none.
+	Seen func(*Report) error
 	// Log gets a line a step; nil for none.
 	Log io.Writer
 }
@@ -149,6 +151,9 @@ func (c Config) withDefaults() Config {
 	}
 	if c.Corpus == "" {
 		c.Corpus = filepath.Join(c.Root, "demo")
+	}
+	if c.Seen == nil {
+		c.Seen = func(*Report) error { return nil }
 	}
 	if c.Log == nil {
 		c.Log = io.Discard

@@ -22,6 +22,7 @@ func (r *Report) Markdown(w io.Writer) error {
 		case Isolation:
 			d.idle(r)
 		case Concurrency:
+			d.atOnce(r)
 			d.generation(r)
 		case Stages:
 			d.stages(r)

@@ -6,44 +6,52 @@ import (
 )
 
 // Merge puts reports of runs on one machine, of which there is at least one, into
-// one, in their order. Each keeps its comparisons; what only some runs left out
-// is not counted as left out.
+// one, in their order. Each keeps its comparisons; a part that one run was not
+// asked for and another ran is not left out.
 func Merge(reports ...*Report) *Report {
-	all := *reports[0]
-	all.NotRun = nil
-	all.Texts = map[string]Tokens{}
-	var commits, corpora []string
-	all.Parts, all.Comparisons, all.Agreements, all.Memory = nil, nil, nil, nil
-	all.Saturations, all.Stages, all.Soak, all.FirstAnswers, all.Answers = nil, nil, nil, nil, nil
+	all := &Report{Taken: reports[0].Taken, Machine: reports[0].Machine, Models: reports[0].Models, Settings: reports[0].Settings, Texts: map[string]Tokens{}}
+	var commits, corpora, ran []string
 	for _, r := range reports {
 		commits, corpora = once(commits, r.Commit), once(corpora, r.Corpus)
 		for _, p := range r.Parts {
+			ran = append(ran, unasked+p.Name)
 			p.Name += " (" + r.Corpus + ")"
 			all.Parts = append(all.Parts, p)
 		}
 		for name, t := range r.Texts {
 			all.Texts[name] = t
 		}
-		all.Comparisons = append(all.Comparisons, r.Comparisons...)
-		all.Agreements = append(all.Agreements, r.Agreements...)
-		all.Memory = append(all.Memory, r.Memory...)
-		all.Saturations = append(all.Saturations, r.Saturations...)
-		all.Stages = append(all.Stages, r.Stages...)
-		all.Soak = append(all.Soak, r.Soak...)
-		all.FirstAnswers = append(all.FirstAnswers, r.FirstAnswers...)
-		all.Answers = append(all.Answers, r.Answers...)
-		if all.IdleShare == nil {
-			all.IdleShare = r.IdleShare
-		}
+		all.add(r)
 	}
-	for _, what := range reports[0].NotRun {
-		everywhere := func(r *Report) bool { return slices.Contains(r.NotRun, what) }
-		if !slices.ContainsFunc(reports, func(r *Report) bool { return !everywhere(r) }) {
-			all.NotRun = append(all.NotRun, what)
+	for _, r := range reports {
+		for _, what := range r.NotRun {
+			if !slices.Contains(ran, what) {
+				all.NotRun = once(all.NotRun, what)
+			}
 		}
 	}
 	all.Commit, all.Corpus = strings.Join(commits, ", "), strings.Join(corpora, ", ")
-	return &all
+	return all
+}
+
+// add puts the rows that r measured after all's own.
+func (all *Report) add(r *Report) {
+	all.Comparisons = append(all.Comparisons, r.Comparisons...)
+	all.Agreements = append(all.Agreements, r.Agreements...)
+	all.Memory = append(all.Memory, r.Memory...)
+	all.Saturations = append(all.Saturations, r.Saturations...)
+	all.Stages = append(all.Stages, r.Stages...)
+	all.Lengths = append(all.Lengths, r.Lengths...)
+	all.Loads = append(all.Loads, r.Loads...)
+	all.Charts = append(all.Charts, r.Charts...)
+	all.Generation = append(all.Generation, r.Generation...)
+	all.AtOnce = append(all.AtOnce, r.AtOnce...)
+	all.Soak = append(all.Soak, r.Soak...)
+	all.FirstAnswers = append(all.FirstAnswers, r.FirstAnswers...)
+	all.Answers = append(all.Answers, r.Answers...)
+	if all.IdleShare == nil {
+		all.IdleShare = r.IdleShare
+	}
 }
 
 func once(list []string, value string) []string {

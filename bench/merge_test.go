@@ -43,3 +43,23 @@ func TestMergeKeepsWhatEachRunSaw(t *testing.T) {
 		}
 	}
 }
+
+// Whatever a report has a list of, the merged one has of both.
+func TestMergeKeepsEveryList(t *testing.T) {
+	one := &Report{}
+	fields := reflect.ValueOf(one).Elem()
+	for i := range fields.NumField() {
+		if f := fields.Field(i); f.Kind() == reflect.Slice {
+			f.Set(reflect.MakeSlice(f.Type(), 1, 1))
+		}
+	}
+	one.NotRun[0] = "one peer"
+	two := *one
+	two.NotRun = []string{"another peer"}
+	merged := reflect.ValueOf(Merge(one, &two)).Elem()
+	for i := range merged.NumField() {
+		if f := merged.Field(i); f.Kind() == reflect.Slice && f.Len() != 2 {
+			t.Errorf("%s has %d rows of 2 reports with one each", merged.Type().Field(i).Name, f.Len())
+		}
+	}
+}

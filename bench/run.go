@@ -32,6 +32,7 @@ type Report struct {
 	Loads       []RateLoad        `json:"loads,omitempty"`
 	Charts      []report.Chart    `json:"charts,omitempty"`     // for bench/plot
 	Generation  []Stage           `json:"generation,omitempty"` // of a query's vectors
+	AtOnce      []AtOnce          `json:"at_once,omitempty"`
 	// IdleShare is the processor time of an idle server over the time, of one core.
 	IdleShare    *float64      `json:"idle_share,omitempty"`
 	Soak         []Sample      `json:"soak,omitempty"`
@@ -84,8 +85,9 @@ type run struct {
 	report *Report
 }
 
-// Run measures what cfg says. When ctx ends, or a contender fails, it returns the
-// error and what was seen before, which may be nothing (nil).
+// Run measures what cfg says, part by part. A part that fails costs the rest of
+// itself only: the others run, and the error is of all that failed. When ctx ends
+// nothing more runs. The report is what was seen, nil where nothing could begin.
 func Run(ctx context.Context, cfg Config) (*Report, error) {
 	if err := cfg.Validate(); err != nil {
 		return nil, err
@@ -99,19 +101,29 @@ func Run(ctx context.Context, cfg Config) (*Report, error) {
 		EndToEnd: r.endToEnd(false), Reranked: r.endToEnd(true), Ablation: r.ablation, Judged: r.answers, Storing: r.ingestion,
 		Concurrency: r.concurrency, Load: r.load,
 	}
-	for _, part := range r.cfg.Parts {
-		if err := r.watch(ctx, part, measures[part]); err != nil {
-			r.leaveOut("the rest of the part " + part + ", which failed or was stopped")
-			return r.report, fmt.Errorf("%s: %w", part, err)
-		}
-	}
 	for _, part := range AllParts() {
 		if !slices.Contains(r.cfg.Parts, part) {
-			r.leaveOut("the part " + part)
+			r.leaveOut(unasked + part)
 		}
 	}
-	return r.report, nil
+	var failed []error
+	for i, part := range r.cfg.Parts {
+		if err := r.watch(ctx, i, measures[part]); err != nil {
+			r.leaveOut("the rest of the part " + part + ", which failed or was stopped")
+			failed = append(failed, fmt.Errorf("%s: %w", part, err))
+		}
+		if err := r.cfg.Seen(r.report); err != nil {
+			failed = append(failed, err)
+		}
+		if ctx.Err() != nil {
+			break
+		}
+	}
+	return r.report, errors.Join(failed...)
 }
+
+// unasked begins the note on a part that was not asked for.
+const unasked = "the part "
 
 func (r *run) prepare(ctx context.Context) error {
 	machine, err := readMachine()
@@ -141,10 +153,11 @@ func (r *run) prepare(ctx context.Context) error {
 	return nil
 }
 
-// watch runs a part and notes what else the machine did meanwhile.
-func (r *run) watch(ctx context.Context, name string, measure func(context.Context) error) error {
-	r.part = name
-	part := Part{Name: name}
+// watch runs a part, the i-th, and notes what else the machine did meanwhile.
+func (r *run) watch(ctx context.Context, i int, measure func(context.Context) error) error {
+	r.part = r.cfg.Parts[i]
+	part := Part{Name: r.part}
+	r.say("part %d of %d", i+1, len(r.cfg.Parts))
 	var err error
 	if part.LoadBefore, err = loadAverage(); err != nil {
 		return err
@@ -161,6 +174,7 @@ func (r *run) watch(ctx context.Context, name string, measure func(context.Conte
 	part.Seconds = after.at.Sub(before.at).Seconds()
 	part.Others, part.Lost = after.since(before, r.report.Machine.Cores)
 	part.LoadAfter, err = loadAverage()
+	r.say("took %.0f s", part.Seconds)
 	r.report.Parts = append(r.report.Parts, part)
 	return errors.Join(failed, err)
 }

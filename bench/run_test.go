@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -111,5 +112,25 @@ func TestRunThatCannotBegin(t *testing.T) {
 	}
 	if report == nil || len(report.Parts) != 1 || !strings.Contains(strings.Join(report.NotRun, "\n"), "the rest of the part libraries") {
 		t.Errorf("the report of a part that failed is %+v", report)
+	}
+}
+
+// A part that fails does not keep the others from running.
+func TestRunGoesOnAfterAPartThatFails(t *testing.T) {
+	cfg := checkout(t)
+	cfg.Peer = []string{"/bin/sh", "-c", "exit 1"}
+	cfg.Program = "/nowhere/braid"
+	cfg.Parts = []string{Libraries, Stages}
+	var kept []int // parts, each time
+	cfg.Seen = func(r *Report) error {
+		kept = append(kept, len(r.Parts))
+		return nil
+	}
+	report, err := Run(context.Background(), cfg)
+	if err == nil || !strings.Contains(err.Error(), "libraries: ") || !strings.Contains(err.Error(), "stages: ") {
+		t.Errorf("got %v, want what became of both parts", err)
+	}
+	if len(report.Parts) != 2 || !slices.Equal(kept, []int{1, 2}) {
+		t.Errorf("ran %+v and kept %v", report.Parts, kept)
 	}
 }

@@ -120,6 +120,9 @@ func runBench(ctx context.Context, args []string, stdout, stderr io.Writer) erro
 		return fmt.Errorf("find this program: %w", err)
 	}
 	cfg.Peer = []string{self, "peer"}
+	if *out != "" {
+		cfg.Seen = func(r *bench.Report) error { return write(r, *out, stdout) }
+	}
 	report, err := bench.Run(ctx, cfg)
 	if report != nil {
 		return errors.Join(err, write(report, *out, stdout))

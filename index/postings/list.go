@@ -71,11 +71,13 @@ type lists[E any] struct {
 	list[E]
 	terms []uint32 // ascending
 	ends  []int    // of each term's list
+	// directory is that of terms, once they are all there.
+	directory directory
 }
 
 // of returns the list of term, empty if there is none.
 func (l *lists[E]) of(term uint32) list[E] {
-	i, ok := slices.BinarySearch(l.terms, term)
+	i, ok := l.directory.find(l.terms, term)
 	if !ok {
 		return list[E]{}
 	}

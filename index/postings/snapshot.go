@@ -114,6 +114,7 @@ func (x *Index[E]) readWindow(r *snapshot.Reader, first, end uint64, read func()
 	if w.live == 0 && len(w.offsets) == 0 {
 		return nil
 	}
+	w.directory = newDirectory(w.terms)
 	return w
 }
 

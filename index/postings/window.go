@@ -99,6 +99,7 @@ func (w *window[E]) gathered() lists[E] {
 		g.terms, g.ends = slices.Clone(g.terms), slices.Clone(g.ends)
 		g.offsets, g.codes, g.exact = slices.Clone(g.offsets), slices.Clone(g.codes), slices.Clone(g.exact)
 	}
+	g.directory = newDirectory(g.terms)
 	return g
 }
 
@@ -128,6 +129,6 @@ func (w *window[E]) memoryBytes() int64 {
 	posting := int64(3 + unsafe.Sizeof(*new(E)))
 	// Slices that grow are up to a quarter larger than what is in them, or up to
 	// twice when they are short.
-	return w.fresh.memoryBytes() + 8*int64(cap(w.alive)+cap(w.dead)) + 12*int64(cap(w.terms)) +
+	return w.fresh.memoryBytes() + 8*int64(cap(w.alive)+cap(w.dead)) + 12*int64(cap(w.terms)) + 16*int64(cap(w.directory)) +
 		posting*int64(cap(w.offsets)) + posting*int64(w.freshCount)*5/4 + listBytes*int64(cap(w.freshLists))
 }

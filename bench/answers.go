@@ -48,19 +48,17 @@ func (r *run) answers(ctx context.Context) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, ours.close()) }()
-	plain := saving{wayName(false), func(q string) search.Request { return exactly(q, false) }}
+	plain := saving{name: wayName(false), ask: func(q string) search.Request { return exactly(q, false) }}
 	against := whole{}
 	for _, s := range append([]saving{plain}, savings()...) {
+		if s.timed {
+			continue
+		}
 		if err := r.judge(ctx, c, ours, s.name, s.name != plain.name, against, func(q string) request { return ours.asks(c, s.ask(q)) }); err != nil {
 			return err
 		}
 	}
-	for _, st := range r.stacks() {
-		if err := r.judgeStack(ctx, c, st, against); err != nil {
-			return err
-		}
-	}
-	return nil
+	return r.eachStack(ctx, func(st stack) error { return r.judgeStack(ctx, c, st, against) })
 }
 
 func (r *run) judgeStack(ctx context.Context, c *corpus, st stack, against whole) (err error) {
@@ -80,6 +78,20 @@ func (r *run) judgeStack(ctx context.Context, c *corpus, st stack, against whole
 // judge asks every judged query and notes how good the answers are. The first of
 // a kind is what the rest is compared with.
 func (r *run) judge(ctx context.Context, c *corpus, s *server, work string, rerank bool, against whole, ask func(string) request) error {
+	scores, err := r.scores(ctx, c, s, work, askers, ask)
+	if err != nil {
+		return err
+	}
+	if against[rerank] == nil {
+		against[rerank] = scores
+	}
+	r.report.Answers = append(r.report.Answers, answersOf(c, s, work, scores, against[rerank]))
+	return nil
+}
+
+// scores asks every judged query, so many at the same time, and returns the
+// nDCG@10 of each.
+func (r *run) scores(ctx context.Context, c *corpus, s *server, work string, askers int, ask func(string) request) ([]float64, error) {
 	queries := c.judged(r.cfg.Judged)
 	r.say("%s: %s, %d queries", s.name, work, len(queries))
 	scores := make([]float64, len(queries))
@@ -92,21 +104,18 @@ func (r *run) judge(ctx context.Context, c *corpus, s *server, work string, rera
 			return err
 		})
 	}
-	if err := g.Wait(); err != nil {
-		return err
-	}
-	if against[rerank] == nil {
-		against[rerank] = scores
-	}
+	return scores, g.Wait()
+}
+
+func answersOf(c *corpus, s *server, work string, scores, against []float64) Answers {
 	a := Answers{Corpus: c.name, Contender: s.name, Work: work, Queries: len(scores)}
 	a.NDCG, _ = meanAndError(scores)
 	differences := make([]float64, len(scores))
 	for i, score := range scores {
-		differences[i] = score - against[rerank][i]
+		differences[i] = score - against[i]
 	}
 	a.Difference, a.Error = meanAndError(differences)
-	r.report.Answers = append(r.report.Answers, a)
-	return nil
+	return a
 }
 
 // meanAndError returns the mean of values and its standard error.

@@ -80,12 +80,8 @@ func (r *run) endToEnd(rerank bool) func(context.Context) error {
 			return err
 		}
 		defer func() { err = errors.Join(err, ours.close()) }()
-		for _, st := range r.stacks() {
-			if err := r.searches(ctx, c, st, ours, rerank); err != nil {
-				return err
-			}
-		}
-		return r.remember(ours.process, c.name+", "+wayName(rerank), 0)
+		err = r.eachStack(ctx, func(st stack) error { return r.searches(ctx, c, st, ours, rerank) })
+		return errors.Join(err, r.remember(ours.process, c.name+", "+wayName(rerank), 0))
 	}
 }
 

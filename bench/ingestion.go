@@ -81,12 +81,8 @@ func (r *run) ingestion(ctx context.Context) (err error) {
 	if err := r.againstLimit(ctx, ours, tokens); err != nil {
 		return err
 	}
-	for _, st := range r.stacks() {
-		if err := r.ingestionOf(ctx, ours, st, tokens); err != nil {
-			return err
-		}
-	}
-	return r.remember(s.process, "ingestion", s.started.Seconds())
+	err = r.eachStack(ctx, func(st stack) error { return r.ingestionOf(ctx, ours, st, tokens) })
+	return errors.Join(err, r.remember(s.process, "ingestion", s.started.Seconds()))
 }
 
 // countTokens stores all passages once and returns how many tokens they have.

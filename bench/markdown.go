@@ -29,6 +29,8 @@ func (r *Report) Markdown(w io.Writer) error {
 			d.lengths(r)
 		case Load:
 			d.loads(r)
+		case Ablation:
+			d.savings(r)
 		case Judged:
 			d.answers(r)
 		case Soak:

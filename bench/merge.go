@@ -49,6 +49,7 @@ func (all *Report) add(r *Report) {
 	all.Soak = append(all.Soak, r.Soak...)
 	all.FirstAnswers = append(all.FirstAnswers, r.FirstAnswers...)
 	all.Answers = append(all.Answers, r.Answers...)
+	all.Savings = append(all.Savings, r.Savings...)
 	if all.IdleShare == nil {
 		all.IdleShare = r.IdleShare
 	}

@@ -38,6 +38,7 @@ type Report struct {
 	Soak         []Sample      `json:"soak,omitempty"`
 	FirstAnswers []FirstAnswer `json:"first_answers,omitempty"`
 	Answers      []Answers     `json:"answers,omitempty"`
+	Savings      []Saving      `json:"savings,omitempty"`
 	NotRun       []string      `json:"not_run,omitempty"` // and why
 }
 

@@ -23,6 +23,9 @@ import (
 
 const readyLimit = 2 * time.Minute
 
+// braidServe is the name of bin/braid in tables.
+const braidServe = "braid serve"
+
 // server is a model server that runs. Both kinds of server here know the same
 // routes and bodies: OpenAI's embeddings and Cohere's rerank.
 type server struct {
@@ -46,7 +49,7 @@ func startBraid(ctx context.Context, cfg Config, data, dense, sparse, pair strin
 	}
 	cmd := exec.CommandContext(ctx, cfg.Program, "serve", "--listen", "127.0.0.1:"+port, "--data", cfg.scratch(data),
 		"--models", cfg.modelsFolder(), "--dense", none(dense), "--sparse", none(sparse), "--reranker", none(pair))
-	return await(ctx, cfg, "braid serve", cmd, port)
+	return await(ctx, cfg, braidServe, cmd, port)
 }
 
 // served is braid with every model, and a client of its own API.

@@ -2,6 +2,7 @@ package bench
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -44,6 +45,22 @@ func (r *run) stacks() []stack {
 		list = append(list, st)
 	}
 	return list
+}
+
+// eachStack does something with every stack. One that fails does not keep the
+// next from its turn.
+func (r *run) eachStack(ctx context.Context, do func(stack) error) error {
+	var failed []error
+	for _, st := range r.stacks() {
+		if err := do(st); err != nil {
+			r.leaveOut(st.name + ": " + r.part + " failed or was stopped")
+			failed = append(failed, fmt.Errorf("%s: %w", st.name, err))
+		}
+		if ctx.Err() != nil {
+			break
+		}
+	}
+	return errors.Join(failed...)
 }
 
 func (st stack) wanted(cfg Config) bool {

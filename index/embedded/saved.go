@@ -107,7 +107,7 @@ func (c *collection) open(ctx context.Context, view *store.View, progress func(P
 		case err != nil:
 			c.log.Warn("index: what is saved cannot be used, the collection is built from its records", "collection", c.recorded.Name, "error", err)
 		case ok:
-			c.background.Go(c.verify)
+			c.unread = true
 			if progress != nil {
 				progress(Progress{Collection: c.recorded.Name, Done: len(c.ords), Total: c.recorded.Documents})
 			}
@@ -121,6 +121,14 @@ func (c *collection) open(ctx context.Context, view *store.View, progress func(P
 	c.unsaved = c.passages
 	c.saveIfDue()
 	return nil
+}
+
+// verifyIfUnread has the records of a collection that was opened without them
+// read in the background.
+func (c *collection) verifyIfUnread() {
+	if c.unread {
+		c.background.Go(c.verify)
+	}
 }
 
 // verify reads the records of a collection that was opened without them. If they

@@ -32,10 +32,7 @@ func (d *documents) add(ord, length uint32, terms []uint32) {
 	}
 	d.lengths[ord] = length
 	if missing := int(ord/blockDocuments) + 1 - len(d.blocks); missing > 0 {
-		if last := len(d.blocks) - 1; last >= 0 { // it will hardly grow again
-			d.blocks[last].bytes = slices.Clone(d.blocks[last].bytes)
-		}
-		d.blocks = append(d.blocks, make([]block, missing)...)
+		d.begin(missing)
 	}
 	b := &d.blocks[ord/blockDocuments]
 	place := int(ord % blockDocuments)
@@ -49,6 +46,18 @@ func (d *documents) add(ord, length uint32, terms []uint32) {
 		b.bytes = binary.AppendUvarint(b.bytes, uint64(term-previous))
 		previous = term
 	}
+}
+
+// begin makes so many more blocks. The one that was last will hardly grow again:
+// its bytes move to memory of their size, and where they grew the next ones do.
+func (d *documents) begin(missing int) {
+	var room []byte
+	if last := len(d.blocks) - 1; last >= 0 {
+		room = d.blocks[last].bytes
+		d.blocks[last].bytes = slices.Clone(room)
+	}
+	d.blocks = append(d.blocks, make([]block, missing)...)
+	d.blocks[len(d.blocks)-1].bytes = room[:0]
 }
 
 // terms yields the terms of document ord, which is there.

@@ -27,8 +27,11 @@ func (s *server) spent(work func() (loaded, error)) (loaded, time.Duration, erro
 // searchMetrics are what a searching side returns. Rates and latencies are of
 // whole answers.
 func searchMetrics() []metric {
-	return []metric{{name: "searches/s", more: true}, {name: "p50 ms"}, {name: "p95 ms"}, {name: "processor ms a search"}, {name: "share of whole answers", more: true}}
+	return []metric{{name: "searches/s", more: true}, {name: "p50 ms"}, {name: "p95 ms"}, {name: "processor ms a search"}, {name: wholeShare, more: true}}
 }
+
+// wholeShare is the metric that is 1 where no answer had to do without a stage.
+const wholeShare = "share of whole answers"
 
 func (r *run) searching(load httpLoad, s *server) side {
 	return side{s.name, func(ctx context.Context) ([]float64, error) {

@@ -108,8 +108,8 @@ func (d *document) comparisons(r *Report, part string) {
 	}
 	begun := false
 	for _, c := range r.Comparisons {
-		if c.Part != part {
-			continue
+		if c.Part != part || c.Metric == wholeShare && c.AFigure.Min == 1 && c.BFigure.Min == 1 {
+			continue // that everybody answered in full goes without saying
 		}
 		if !begun {
 			d.table(heads[part], "work", "metric", "first", "", "second", "", "ratio")

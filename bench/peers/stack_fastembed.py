@@ -31,15 +31,19 @@ def load(models, scratch):
     return dense, Sparse(models / "splade-tiny", threads=0), pair
 
 
-def prepare(models, folder):
-    from stack_onnxruntime import prepare as fill
+def shard_of(folder):
+    """A shard of its own: one cannot be open twice, and both stacks may be."""
+    return Path(folder) / "qdrant-fastembed"
 
-    fill(models, folder)
+
+def prepare(models, folder):
+    if not (shard_of(folder) / "shard").exists():
+        stack.fill(stack.Shard(shard_of(folder)), folder)
 
 
 def serve(models, folder, port):
     dense, sparse, pair = load(models, Path(folder) / "fastembed")
-    shard = stack.Shard(Path(folder) / "qdrant")
+    shard = stack.Shard(shard_of(folder))
 
     def vectors(query):
         return next(iter(dense.embed([stack.PREFIX + query]))), sparse.encode(query)

@@ -5,7 +5,9 @@
 //
 // Exact compares the query with every vector: its answer is the truth that any
 // faster index is measured against, and up to some ten thousand vectors it is
-// also fast enough. Vectors are rows of a matrix kept in blocks, so that
+// also fast enough. It compares int8 codes first (index/dense/quant) and then
+// exactly what they leave among the best, so its answer is that of comparing all
+// exactly. Vectors are rows of a matrix kept in blocks, so that
 // growing never copies what is there; the row is the vector's ordinal.
 //
 // Invariants:

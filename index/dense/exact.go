@@ -1,39 +1,50 @@
 package dense
 
-import (
-	"context"
-	"runtime"
-	"sync"
-	"sync/atomic"
-
-	"github.com/viterin/vek/vek32"
-
-	"github.com/braid-search/braid"
-	"github.com/braid-search/braid/index/topk"
-)
+import "github.com/braid-search/braid/index/dense/quant"
 
 // blockFloats is the size of one block of rows: 1 MiB, small enough to be the
-// least a collection costs and the most a scan does between two looks at its
-// context (about 0.1 ms).
+// least a collection costs, with a quarter more for codes, and the most a scan
+// does between two looks at its context (about 0.1 ms).
 const blockFloats = 1 << 18
 
-// serialBlocks is how many blocks one goroutine scans before a second one pays
-// for its start.
-const serialBlocks = 2
-
-// Exact is a set of vectors of one length, searched exhaustively. Searches may
+// Exact is a set of vectors of one length, searched exhaustively: all are compared
+// with the query, where that pays by their codes first, and then exactly those that
+// the bound of the codes' error leaves among the best. Searches may
 // run at the same time as each other, not as Put or Remove: the caller holds a
 // lock.
 type Exact struct {
-	dim    int
-	rows   int // per block
-	blocks [][]float32
-	live   []uint64 // one bit a row
+	dim      int
+	perBlock int // rows
+	blocks   []block
+	live     []uint64 // one bit a row
+}
+
+// block is a run of rows.
+type block struct {
+	vectors []float32
+	codes   []int8    // the same, quantised
+	scales  []float32 // of a code's unit, one a row
+	missed  []float32 // what the codes of a row miss
+	norm    float32   // of the longest row there ever was
+}
+
+// newBlock returns one of vectors that have no codes yet.
+func (x *Exact) newBlock(vectors []float32) block {
+	return block{vectors: vectors, codes: make([]int8, x.perBlock*x.dim), scales: make([]float32, x.perBlock), missed: make([]float32, x.perBlock)}
+}
+
+// encode makes the codes of a row.
+func (b *block) encode(row, dim int) {
+	vector, codes := b.vectors[row*dim:][:dim], b.codes[row*dim:][:dim]
+	var norm float32
+	b.scales[row] = quant.Encode(vector, codes)
+	b.missed[row], norm = quant.Missed(vector, codes, b.scales[row])
+	b.norm = max(b.norm, norm)
 }
 
 // New returns an empty index of vectors with dim components, at least 1.
 func New(dim int) *Exact {
-	return &Exact{dim: dim, rows: max(1, blockFloats/dim)}
+	return &Exact{dim: dim, perBlock: max(1, blockFloats/dim)}
 }
 
 // Dimensions is the number of components of a vector.
@@ -42,13 +53,15 @@ func (x *Exact) Dimensions() int { return x.dim }
 // Put stores a copy of vector under ord, in place of the one there was.
 func (x *Exact) Put(ord uint32, vector []float32) {
 	row := int(ord)
-	for len(x.blocks) <= row/x.rows {
-		x.blocks = append(x.blocks, make([]float32, x.rows*x.dim))
+	for len(x.blocks) <= row/x.perBlock {
+		x.blocks = append(x.blocks, x.newBlock(make([]float32, x.perBlock*x.dim)))
 	}
 	for len(x.live) <= row/64 {
 		x.live = append(x.live, 0)
 	}
-	copy(x.row(row), vector)
+	b, at := &x.blocks[row/x.perBlock], row%x.perBlock
+	copy(b.vectors[at*x.dim:][:x.dim], vector)
+	b.encode(at, x.dim)
 	x.live[row/64] |= 1 << (row % 64)
 }
 
@@ -59,57 +72,7 @@ func (x *Exact) Remove(ord uint32) {
 	}
 }
 
-// Search returns the best matches of query, which has as many components as
-// the stored vectors. It fails only when ctx ends.
-func (x *Exact) Search(ctx context.Context, query []float32, q topk.Scan) ([]topk.Match, error) {
-	workers := min(runtime.GOMAXPROCS(0), (len(x.blocks)+serialBlocks-1)/serialBlocks)
-	var next atomic.Int64
-	parts := make([]*topk.Collector, max(1, workers))
-	scan := func(part int) {
-		parts[part] = topk.NewCollector(q)
-		for ctx.Err() == nil {
-			block := int(next.Add(1)) - 1
-			if block >= len(x.blocks) {
-				return
-			}
-			x.scanBlock(block, query, parts[part])
-		}
-	}
-	var wg sync.WaitGroup
-	for part := 1; part < len(parts); part++ {
-		wg.Go(func() { scan(part) })
-	}
-	scan(0)
-	wg.Wait()
-	if err := ctx.Err(); err != nil {
-		return nil, braid.Errorf(braid.CodeOf(err), "dense search: %w", err)
-	}
-	best := parts[0]
-	for _, part := range parts[1:] {
-		for _, m := range part.Matches() {
-			best.Offer(m.Ord, m.Score)
-		}
-	}
-	return best.Matches(), nil
-}
-
-func (x *Exact) scanBlock(block int, query []float32, c *topk.Collector) {
-	first := block * x.rows
-	last := min(first+x.rows, 64*len(x.live))
-	for row := first; row < last; row++ {
-		if x.live[row/64]&(1<<(row%64)) != 0 {
-			c.Offer(uint32(row), float64(vek32.Dot(x.row(row), query)))
-		}
-	}
-}
-
-// row returns the components stored at row, whose block exists.
-func (x *Exact) row(row int) []float32 {
-	at := row % x.rows * x.dim
-	return x.blocks[row/x.rows][at : at+x.dim]
-}
-
 // MemoryBytes is what the index holds in memory.
 func (x *Exact) MemoryBytes() int64 {
-	return int64(len(x.blocks))*int64(x.rows*x.dim)*4 + int64(cap(x.live))*8
+	return int64(len(x.blocks))*int64(x.perBlock)*(int64(x.dim)*5+8) + int64(cap(x.live))*8
 }

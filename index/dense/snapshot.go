@@ -12,7 +12,7 @@ func (x *Exact) Save(w *snapshot.Writer) {
 	w.Uint64s(x.live)
 	w.Uint64(uint64(len(x.blocks)))
 	for _, block := range x.blocks {
-		w.Float32s(block)
+		w.Float32s(block.vectors)
 	}
 }
 
@@ -28,19 +28,24 @@ func Load(r *snapshot.Reader, end uint64, dim int) (*Exact, error) {
 	blocks := r.Uint64()
 	for range blocks {
 		block := r.Float32s()
-		if r.Err() == nil && len(block) != x.rows*x.dim {
-			r.Fail("a block of %d numbers, want %d", len(block), x.rows*x.dim)
+		if r.Err() == nil && len(block) != x.perBlock*x.dim {
+			r.Fail("a block of %d numbers, want %d", len(block), x.perBlock*x.dim)
 		}
 		if r.Err() != nil {
 			break
 		}
-		x.blocks = append(x.blocks, block)
+		x.blocks = append(x.blocks, x.newBlock(block))
 	}
-	if last := x.last(); last >= len(x.blocks)*x.rows {
+	if last := x.last(); last >= len(x.blocks)*x.perBlock {
 		r.Fail("the vector of ordinal %d is in none of %d blocks", last, len(x.blocks))
 	}
 	if err := r.Err(); err != nil {
 		return nil, err
+	}
+	for row := range x.last() + 1 {
+		if x.live[row/64]>>(row%64)&1 != 0 {
+			x.blocks[row/x.perBlock].encode(row%x.perBlock, x.dim)
+		}
 	}
 	return x, nil
 }

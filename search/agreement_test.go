@@ -56,6 +56,7 @@ func TestWeigh(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
+		p.route()
 		p.weigh(found)
 		return p
 	}
@@ -90,6 +91,7 @@ func TestWeigh(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
+		before.route()
 		p := plans(req)
 		if !maps.Equal(p.Fusion.Weights, before.Fusion.Weights) || p.routing != nil && p.routing.Agreement != nil {
 			t.Errorf("%s: weights %v (%v), want %v", name, p.Fusion.Weights, p.routing, before.Fusion.Weights)

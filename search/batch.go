@@ -53,7 +53,7 @@ func (s *Service) SearchBatch(ctx context.Context, name string, reqs []Request, 
 	answers := make([]Answered, len(reqs))
 	plans := make([]*plan, len(reqs)) // nil: answered with an error
 	for i, req := range reqs {
-		p, err := s.prepare(c, name, req)
+		p, err := s.prepare(ctx, c, name, req)
 		if err != nil {
 			answers[i].Err = err
 			continue

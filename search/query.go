@@ -20,15 +20,12 @@ import (
 // are left out of the answer.
 func (s *Service) Search(ctx context.Context, name string, req Request) (*Response, error) {
 	start := time.Now()
-	if _, err := req.plan(s.models.Pair != nil); err != nil {
-		return nil, err
-	}
 	c, err := s.open(ctx, name)
 	if err != nil {
 		return nil, err
 	}
 	s = s.using(c)
-	p, err := s.prepare(c, name, req)
+	p, err := s.prepare(ctx, c, name, req)
 	if err != nil {
 		return nil, err
 	}
@@ -37,17 +34,18 @@ func (s *Service) Search(ctx context.Context, name string, req Request) (*Respon
 
 // prepare completes a request with what the collection called name keeps, and finds
 // out what it needs.
-func (s *Service) prepare(c index.Collection, name string, req Request) (plan, error) {
+func (s *Service) prepare(ctx context.Context, c index.Collection, name string, req Request) (plan, error) {
 	req, version, err := withProfile(name, c.Profile(), req)
 	if err != nil {
 		return plan{}, err
 	}
-	said := req.understand(c)
 	p, err := req.plan(s.models.Pair != nil)
 	if err != nil {
 		return plan{}, err
 	}
-	p.syntax, p.profile = said, version
+	p.profile, p.filter = version, s.filter(p.Filter)
+	s.understand(ctx, c, &p)
+	p.route()
 	p.widen(c.Info().Schema)
 	p.branches, err = p.branchesIn(c.Info())
 	return p, err
@@ -57,7 +55,6 @@ func (s *Service) prepare(c index.Collection, name string, req Request) (plan, e
 func (s *Service) answer(ctx context.Context, c index.Collection, p plan, start time.Time) (*Response, error) {
 	answer := &Response{Hits: []Hit{}, Mode: p.Mode, Candidates: map[braid.Branch]int{}, Routing: p.routing, ProfileVersion: p.profile}
 	var err error
-	p.filter = s.filter(p.Filter)
 	if p.allowed, err = s.allow(ctx, c, p.filter, answer); err != nil {
 		return nil, err
 	}

@@ -118,8 +118,9 @@ type Request struct {
 	MinConfidence *float64 `json:"min_confidence,omitempty"`
 	// Filter is what documents have to pass to be searched at all; nil is all.
 	Filter *braid.Filter `json:"filter,omitempty"`
-	// Syntax, when false, takes the query as it stands. By default a "phrase" in it has
-	// to be in a document, and a -word or -"phrase" must not be. It is not for
+	// Syntax says whether a "phrase" in the query has to be in a document, and a -word
+	// or -"phrase" must not be. By default they do in a query of at most twelve words,
+	// except for a -word that documents have as an option of a program. It is not for
 	// Variants.
 	Syntax *bool `json:"syntax,omitempty"`
 	// Explain asks for what the scores of the hits consist of. Limit is then at
@@ -186,7 +187,8 @@ type plan struct {
 	expansion                braid.SparseVector // of the query; empty if no sparse branch made one
 }
 
-// plan fills in the defaults. rerankable says whether a reranker is loaded.
+// plan fills in the defaults, except for those of the query's kind. rerankable says
+// whether a reranker is loaded.
 func (r Request) plan(rerankable bool) (plan, error) {
 	p := plan{Request: r, rerank: rerankable && (r.Mode == "" || r.Mode == ModeHybrid)}
 	if p.Mode == "" {
@@ -222,7 +224,6 @@ func (r Request) plan(rerankable bool) (plan, error) {
 	if w := r.RerankWeight; w != nil && !(*w >= 0 && *w <= 1) {
 		return plan{}, braid.Errorf(braid.InvalidArgument, "rerank_weight is %v, want 0 to 1", *w).In("rerank_weight")
 	}
-	p.route()
 	if r.Filter != nil {
 		if err := r.Filter.Validate(); err != nil {
 			return plan{}, err
@@ -265,7 +266,8 @@ func (r Request) plan(rerankable bool) (plan, error) {
 	return p, nil
 }
 
-// route fills in what depends on the kind of the query.
+// route fills in what depends on the kind of the query, once it is known what of it
+// is text.
 func (p *plan) route() {
 	p.rerankWeight = 1
 	if p.Mode == ModeHybrid {

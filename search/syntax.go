@@ -32,8 +32,9 @@ const (
 //
 // What could be something else is left alone: a quote that does not stand before a
 // word, or that none closes behind one (5" pipes), and a minus that is not the first
-// of a word of letters: WD-40, state-of-the-art, -40, --force, -v.
-func parseSyntax(query string, hasWords func(string) bool) (s syntax, ok bool) {
+// of a word of letters, or of one that isOption says is an option of a program:
+// WD-40, state-of-the-art, -40, --force, -v, -Wall.
+func parseSyntax(query string, hasWords, isOption func(string) bool) (s syntax, ok bool) {
 	var kept []string
 	for rest := query; ; {
 		rest = strings.TrimLeftFunc(rest, unicode.IsSpace)
@@ -56,7 +57,7 @@ func parseSyntax(query string, hasWords func(string) bool) (s syntax, ok bool) {
 		}
 		word := rest[:end]
 		rest = rest[end:]
-		if name := strings.TrimRight(strings.TrimPrefix(word, "-"), ".,;:!?"); minus && isExcludable(name) && hasWords(name) {
+		if name := strings.TrimRight(strings.TrimPrefix(word, "-"), ".,;:!?"); minus && isExcludable(name) && hasWords(name) && !isOption(name) {
 			s.noWords = append(s.noWords, name)
 		} else {
 			kept = append(kept, word)
@@ -96,18 +97,27 @@ func (s syntax) words() index.Words {
 	return index.Words{Phrases: s.phrases, NoPhrases: s.noPhrases, NoWords: s.noWords}
 }
 
-// understand takes what the query says beside its words out of it, and returns it; nil
-// if that is nothing.
-func (r *Request) understand(c index.Matcher) *syntax {
-	if r.Syntax != nil && !*r.Syntax {
-		return nil
+// maxSyntaxWords is how many words a query has at most that is read for more than
+// words by default. Longer ones are texts, and what they quote is no condition
+// (docs/decisions/syntax.md).
+const maxSyntaxWords = 12
+
+// understand takes what the query says beside its words out of it.
+func (s *Service) understand(ctx context.Context, c index.Collection, p *plan) {
+	isOption := func(word string) bool { return s.isOption(ctx, c, p.filter, word) }
+	switch {
+	case p.Syntax == nil:
+		if len(strings.Fields(p.Query)) > maxSyntaxWords {
+			return
+		}
+	case *p.Syntax:
+		isOption = func(string) bool { return false }
+	default:
+		return
 	}
-	s, ok := parseSyntax(r.Query, c.HasWords)
-	if !ok {
-		return nil
+	if said, ok := parseSyntax(p.Query, c.HasWords, isOption); ok {
+		p.syntax, p.Query = &said, said.text
 	}
-	r.Query = s.text
-	return &s
 }
 
 // match narrows what is searched to the documents that hold the phrases and nothing

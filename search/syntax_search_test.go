@@ -89,3 +89,56 @@ func TestWordsStayInTheScope(t *testing.T) {
 		t.Errorf("%d hits of %d", len(answer.Hits), *answer.Query.Matching)
 	}
 }
+
+// A minus before a word that most documents have with one, or with a slash, is part of
+// a name. Documents that the caller may not see do not count.
+func TestOptionsAreNotExcluded(t *testing.T) {
+	s := service(t, heads)
+	ingest(t, s,
+		braid.Document{ID: "warnings", Text: "Compile with -Wall to see the warnings.", Payload: []byte(`{"kind":"how-to"}`)},
+		braid.Document{ID: "extensions", Text: "Warnings of extensions (/Wall) stay.", Payload: []byte(`{"kind":"how-to"}`)},
+		braid.Document{ID: "brick", Text: "A wall without warnings.", Payload: []byte(`{"kind":"house"}`)})
+	for _, c := range []struct {
+		query, filter string
+		syntax        *bool
+		text          string
+		excluded      []string
+	}{
+		{"warnings with -Wall", "", nil, "", nil},
+		{"warnings with -Wall", "", new(true), "warnings with", []string{"Wall"}},
+		{"warnings -extensions", "", nil, "warnings", []string{"extensions"}},
+		{"warnings -Wall -brick", "", nil, "warnings -Wall", []string{"brick"}},
+		{"warnings -Wall", `{"must":[{"field":"kind","match":"house"}]}`, nil, "warnings", []string{"Wall"}},
+	} {
+		req := search.Request{Query: c.query, Syntax: c.syntax}
+		if c.filter != "" {
+			req.Filter = parseFilter(t, c.filter)
+		}
+		q := ask(t, s, req).Query
+		if !slices.Equal(q.Excluded, c.excluded) || q.Text != c.text {
+			t.Errorf("%s, filter %s: excluded %q, looked for %q", c.query, c.filter, q.Excluded, q.Text)
+		}
+	}
+}
+
+// What a text quotes is no condition, unless it is asked for.
+func TestTextsAreNotConditions(t *testing.T) {
+	s := service(t, heads)
+	ingest(t, s, pumps...)
+	const text = `the pump says "inlet pressure" and nobody here knows what is meant`
+	for _, c := range []struct {
+		query    string
+		syntax   *bool
+		matching int // -1: not read
+	}{
+		{text, nil, 1},
+		{text + " by", nil, -1},
+		{text + " by", new(true), 1},
+		{text, new(false), -1},
+	} {
+		q := ask(t, s, search.Request{Query: c.query, Syntax: c.syntax}).Query
+		if read := q.Matching != nil; read != (c.matching >= 0) || read && *q.Matching != c.matching {
+			t.Errorf("%s, %v: %+v", c.query, c.syntax, q)
+		}
+	}
+}

@@ -11,10 +11,12 @@ func TestParseSyntax(t *testing.T) {
 	hasWords := func(text string) bool {
 		return strings.ContainsFunc(text, func(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) })
 	}
+	isOption := func(word string) bool { return word == "Wall" }
 	// text | phrases | excluded phrases | excluded words; "" is a query that is taken as it stands.
 	for query, want := range map[string]string{
 		`pump seal`: "", `"`: "", `say "hello`: "", `say hello"`: "", `5" pipe and 3" valve`: "", `6'2" tall`: "", `""`: "", `" "`: "", `"…"`: "",
 		`WD-40`: "", `state-of-the-art pump`: "", `-40`: "", `cools to -40 °C`: "", `-5`: "", `git --force`: "", `grep -v`: "", `a - b`: "", `pump -`: "", `2010-2020`: "", `e-mail-address`: "",
+		`gcc -Wall`: "", `gcc "-Wall"x`: "",
 		`-pump`: "", `-"dry run"`: "", `– pump`: "", `a"b c"d`: "", `"a"b c`: "", `don't "`: "",
 		`"inlet pressure"`:                 "inlet pressure|[inlet pressure]|[]|[]",
 		`low "inlet pressure" pump`:        "low inlet pressure pump|[inlet pressure]|[]|[]",
@@ -35,6 +37,7 @@ func TestParseSyntax(t *testing.T) {
 		`pump ("dry run") x`:               "", // not before a word
 		`-seal -motor`:                     "", // nothing to look for is left
 		`pump -seal "`:                     "pump \"|[]|[]|[seal]",
+		`gcc -Wall -clang`:                 "gcc -Wall|[]|[]|[clang]",
 		`warm -15 -cold`:                   "warm -15|[]|[]|[cold]",
 		`  "  inlet   pressure "  `:        "inlet   pressure|[inlet   pressure]|[]|[]",
 		`fix "a, b" error`:                 "fix a, b error|[a, b]|[]|[]",
@@ -42,7 +45,7 @@ func TestParseSyntax(t *testing.T) {
 		`"it is 5" wide" pipe`:             `it is 5 wide" pipe|[it is 5]|[]|[]`,
 	} {
 		got := ""
-		if s, ok := parseSyntax(query, hasWords); ok {
+		if s, ok := parseSyntax(query, hasWords, isOption); ok {
 			got = fmt.Sprintf("%s|%v|%v|%v", s.text, s.phrases, s.noPhrases, s.noWords)
 		}
 		if got != want {
@@ -56,7 +59,7 @@ func TestParseSyntax(t *testing.T) {
 func FuzzParseSyntax(f *testing.F) {
 	f.Add(`"a b" -c -"d e" “f” 5" --g`)
 	f.Fuzz(func(t *testing.T, query string) {
-		s, ok := parseSyntax(query, func(text string) bool { return strings.TrimSpace(text) != "" })
+		s, ok := parseSyntax(query, func(text string) bool { return strings.TrimSpace(text) != "" }, func(string) bool { return false })
 		if !ok {
 			return
 		}

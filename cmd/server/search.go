@@ -118,7 +118,7 @@ func (f *searchFlags) register(flags *pflag.FlagSet) {
 	flags.Float64Var(&f.minConfidence, "min-confidence", 0, "no hits at all if the answer is less sure to hold something relevant, 0 to 1; needs braid tune --calibrate")
 	flags.StringVar(&f.queriesFile, "queries", "", "ask each query of this JSON lines file")
 	flags.BoolVar(&f.compare, "compare", false, "put the answers of all modes side by side")
-	flags.BoolVar(&f.syntax, "syntax", true, "read \"a phrase\" and -word in a query as what has to be in a document, and must not be")
+	flags.BoolVar(&f.syntax, "syntax", false, "read \"a phrase\" and -word in a query as what has to be in a document, and must not be (default: in queries of at most 12 words, and no options such as -Wall)")
 	flags.BoolVar(&f.highlight, "highlight", false, "show the pieces of each hit that match, the words in brackets")
 	flags.BoolVar(&f.explain, "explain", false, "show what the scores of each hit consist of")
 	flags.BoolVar(&f.asJSON, "json", false, "print answers as JSON, one a line")

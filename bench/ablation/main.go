@@ -179,8 +179,9 @@ func (p *program) measureAll(ctx context.Context, out string, sample int) error 
 		return err
 	}
 	var r results
-	r.Circumstances = report.Now(ctx, ".")
+	r.Circumstances, r.Program = report.Now(ctx, "."), kept.program
 	r.sum(p.sets, kept.all)
+	r.retime(r.Circumstances, p.sets, kept.all)
 	return r.write(out)
 }
 
@@ -193,8 +194,9 @@ func (p *program) mostQueries() int {
 }
 
 // measureTimes asks queries for so long, a tenth of it those of the first stage, and
-// puts the times into the report.
-func (p *program) measureTimes(ctx context.Context, out string, limit time.Duration) error {
+// puts the times into the report. If the report is of the same program, answers that
+// it did not have yet come into it, too.
+func (p *program) measureTimes(ctx context.Context, out string, limit time.Duration) (err error) {
 	var r results
 	if err := report.Read(out, &r); err != nil {
 		return err
@@ -202,17 +204,28 @@ func (p *program) measureTimes(ctx context.Context, out string, limit time.Durat
 	if len(r.Stages) == 0 {
 		return braid.Errorf(braid.NotFound, "%s.json is not there: make it without -times first", out)
 	}
+	kept, err := p.openAnswers()
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, kept.close()) }()
 	begun := time.Now()
-	kept := &answers{asked: map[key]bool{}}
+	timed := &answers{asked: map[key]bool{}}
 	for _, s := range stages() {
 		until := begun.Add(limit)
 		if s.name == firstStage {
 			until = begun.Add(limit / 10)
 		}
-		if err := p.rounds(ctx, s, p.mostQueries(), until, kept); err != nil {
+		if err := p.rounds(ctx, s, p.mostQueries(), until, timed); err != nil {
 			return err
 		}
 	}
-	r.retime(report.Now(ctx, "."), p.sets, kept.all)
+	if err := kept.add(timed.all); err != nil {
+		return err
+	}
+	if r.Program == kept.program {
+		r.sum(p.sets, kept.all)
+	}
+	r.retime(report.Now(ctx, "."), p.sets, timed.all)
 	return r.write(out)
 }

@@ -9,7 +9,7 @@ import (
 
 func (r *results) markdown() string {
 	d := report.NewDocument("What each idea is worth", r.Circumstances)
-	d.Line("- times: %s, commit %s", r.Times.Taken.Format("2006-01-02 15:04 MST"), r.Times.Commit)
+	d.Line("- times, and what the budgets come to: %s, commit %s, load of the machine %.1f", r.Times.Taken.Format("2006-01-02 15:04 MST"), r.Times.Commit, r.Load)
 	d.Line("\nEach row asks as the defaults do, with one thing changed. Differences are those from the")
 	d.Line("defaults, paired by query, with 95 %% intervals by the bootstrap; p is of the paired")
 	d.Line("randomisation test, and none is corrected for the number of rows. *All* is the mean of the")

@@ -39,9 +39,10 @@ type observation struct {
 
 // answers are observations; those of measureAll are in a file, too.
 type answers struct {
-	all   []observation
-	asked map[key]bool
-	file  *os.File // nil: none
+	all     []observation
+	asked   map[key]bool
+	file    *os.File // nil: none
+	program string   // digest of the program
 }
 
 // openAnswers reads what the program that is measured was asked before.
@@ -55,7 +56,7 @@ func (p *program) openAnswers() (*answers, error) {
 		return nil, err
 	}
 	path := filepath.Join(p.cfg.Scratch(p.folder), "answers-"+digest+".jsonl")
-	a := &answers{asked: map[key]bool{}}
+	a := &answers{asked: map[key]bool{}, program: digest}
 	if err := a.read(path); err != nil {
 		return nil, err
 	}
@@ -108,8 +109,12 @@ func (a *answers) read(path string) error {
 	}
 }
 
+// add keeps what was not asked before.
 func (a *answers) add(list []observation) error {
 	for _, o := range list {
+		if a.asked[o.key] {
+			continue
+		}
 		a.all, a.asked[o.key] = append(a.all, o), true
 		if a.file == nil {
 			continue

@@ -3,7 +3,10 @@ package main
 import (
 	"cmp"
 	"fmt"
+	"os"
 	"slices"
+	"strconv"
+	"strings"
 
 	"github.com/braid-search/braid/bench/report"
 	"github.com/braid-search/braid/internal/eval"
@@ -15,10 +18,12 @@ const cutoff = 10
 // results is the report.
 type results struct {
 	report.Circumstances
-	Times  report.Circumstances `json:"times"` // of the milliseconds
-	Sets   []string             `json:"sets"`
-	Stages []stageResult        `json:"stages"`
-	Syntax []syntaxQuery        `json:"syntax"`
+	Program string               `json:"program"` // 12 hexadecimal digits of its SHA-256
+	Times   report.Circumstances `json:"times"`   // of the milliseconds, and the budgets
+	Load    float64              `json:"load"`    // of the machine then: processes that ran or waited to, mean of 15 minutes
+	Sets    []string             `json:"sets"`
+	Stages  []stageResult        `json:"stages"`
+	Syntax  []syntaxQuery        `json:"syntax"`
 }
 
 type stageResult struct {
@@ -108,9 +113,10 @@ func (t table) of(s stage, w row, from set, queries []eval.Query) []observation 
 	return list
 }
 
-// sum makes the report from what was asked.
+// sum makes the report from what was asked, all but the times.
 func (r *results) sum(from []set, all []observation) {
 	t := tableOf(all)
+	r.Sets, r.Stages = nil, nil
 	for _, s := range from {
 		r.Sets = append(r.Sets, s.name)
 	}
@@ -122,7 +128,6 @@ func (r *results) sum(from []set, all []observation) {
 		r.Stages = append(r.Stages, sr)
 	}
 	r.Syntax = syntaxQueries(t, from)
-	r.retime(r.Circumstances, from, all)
 }
 
 func (r *results) row(t table, s stage, w row, from []set) rowResult {
@@ -181,11 +186,11 @@ func mean(values []float64) float64 {
 	return total / float64(max(len(values), 1))
 }
 
-// retime replaces the times by those of the observations. Rows that were not measured
-// keep theirs.
+// retime replaces the times by those of the observations, and the whole of rows whose
+// answers depend on them. Rows that were not measured keep theirs.
 func (r *results) retime(c report.Circumstances, from []set, all []observation) {
 	t := tableOf(all)
-	r.Times = c
+	r.Times, r.Load = c, load()
 	for _, s := range stages() {
 		i := slices.IndexFunc(r.Stages, func(sr stageResult) bool { return sr.Name == s.name })
 		if i < 0 {
@@ -196,9 +201,26 @@ func (r *results) retime(c report.Circumstances, from []set, all []observation) 
 			if j < 0 {
 				continue
 			}
+			if len(t.asked(s, from[0])) > 0 && w.timed {
+				r.Stages[i].Rows[j] = r.row(t, s, w, from)
+			}
 			r.Stages[i].Rows[j].retime(t, s, w, from)
 		}
 	}
+}
+
+// load is the machine's, as Linux says it; 0 elsewhere.
+func load() float64 {
+	text, err := os.ReadFile("/proc/loadavg")
+	fields := strings.Fields(string(text))
+	if err != nil || len(fields) < 3 {
+		return 0
+	}
+	mean, err := strconv.ParseFloat(fields[2], 64)
+	if err != nil {
+		return 0
+	}
+	return mean
 }
 
 func (r *rowResult) retime(t table, s stage, w row, from []set) {

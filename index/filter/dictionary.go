@@ -3,6 +3,7 @@ package filter
 import (
 	"crypto/sha256"
 	"encoding/binary"
+	"slices"
 	"strconv"
 
 	"github.com/RoaringBitmap/roaring/v2"
@@ -43,7 +44,8 @@ const fewMost = 512
 type dictionary struct {
 	places map[key]place
 	lists  []list
-	bytes  int64 // of what lists refer to
+	unused []uint32 // indexes of lists that no key has
+	bytes  int64    // of what lists refer to
 }
 
 // place is where the ordinals of a key are: a single one is here itself, more
@@ -66,7 +68,7 @@ type bitmap struct {
 	bytes  int64
 }
 
-// add puts ord, which is not below any other, under k.
+// add puts ord under k. It takes least when no other is above ord.
 func (d *dictionary) add(k key, ord uint32) {
 	at, ok := d.places[k]
 	switch {
@@ -75,31 +77,93 @@ func (d *dictionary) add(k key, ord uint32) {
 	case at&inList != 0:
 		d.bytes += d.lists[at&^inList].add(ord)
 	case uint32(at) != ord:
-		d.places[k] = inList | place(len(d.lists))
-		d.lists = append(d.lists, list{few: []uint32{uint32(at), ord}})
+		d.places[k] = inList | d.unusedList()
+		d.lists[d.places[k]&^inList].few = []uint32{min(uint32(at), ord), max(uint32(at), ord)}
 		d.bytes += 2 * ordBytes
 	}
 }
 
+// unusedList returns the index of an empty list that no key has.
+func (d *dictionary) unusedList() place {
+	if n := len(d.unused); n > 0 {
+		at := d.unused[n-1]
+		d.unused = d.unused[:n-1]
+		return place(at)
+	}
+	d.lists = append(d.lists, list{})
+	return place(len(d.lists) - 1)
+}
+
+// remove takes ord from under k, if it is there.
+func (d *dictionary) remove(k key, ord uint32) {
+	at, ok := d.places[k]
+	if !ok {
+		return
+	}
+	if at&inList == 0 {
+		if uint32(at) == ord {
+			delete(d.places, k)
+		}
+		return
+	}
+	n := uint32(at &^ inList)
+	l := &d.lists[n]
+	l.remove(ord)
+	switch {
+	case len(l.few) == 1:
+		d.places[k] = place(l.few[0])
+	case l.many != nil && l.many.IsEmpty():
+		delete(d.places, k)
+	default:
+		return
+	}
+	d.bytes -= l.bytes()
+	*l = list{}
+	d.unused = append(d.unused, n)
+}
+
 // add puts ord into the list and returns how many bytes that took.
 func (l *list) add(ord uint32) int64 {
-	switch {
-	case l.many != nil:
+	if l.many != nil {
 		l.many.Add(ord)
 		if ord>>16 != l.many.newest {
 			return l.many.measure(ord)
 		}
-	case l.few[len(l.few)-1] == ord:
-	case len(l.few) < fewMost:
-		before := cap(l.few)
-		l.few = append(l.few, ord)
-		return int64(cap(l.few)-before) * ordBytes
-	default:
-		before := int64(cap(l.few)) * ordBytes
-		l.many, l.few = &bitmap{Bitmap: roaring.BitmapOf(append(l.few, ord)...)}, nil
-		return l.many.measure(ord) - before
+		return 0
 	}
-	return 0
+	at := len(l.few)
+	if l.few[at-1] >= ord {
+		var there bool
+		if at, there = slices.BinarySearch(l.few, ord); there {
+			return 0
+		}
+	}
+	before := l.bytes()
+	l.few = slices.Insert(l.few, at, ord)
+	if len(l.few) <= fewMost {
+		return l.bytes() - before
+	}
+	l.many, l.few = &bitmap{Bitmap: roaring.BitmapOf(l.few...)}, nil
+	return l.many.measure(ord) - before
+}
+
+// remove takes ord out of the list, if it is there. A bitmap stays one.
+func (l *list) remove(ord uint32) {
+	if l.many != nil {
+		l.many.Remove(ord)
+		return
+	}
+	if at, there := slices.BinarySearch(l.few, ord); there {
+		l.few = slices.Delete(l.few, at, at+1)
+	}
+}
+
+// bytes is what the list refers to, as far as it is known.
+func (l *list) bytes() int64 {
+	if l.many != nil {
+		return l.many.bytes
+	}
+	return int64(cap(l.few)) * ordBytes
 }
 
 // measure returns how much larger the bitmap is than when it was last measured.

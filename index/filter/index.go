@@ -6,7 +6,7 @@ import (
 )
 
 // Index knows the payloads of documents. Resolve, MemoryBytes and Save may run
-// at the same time as each other, not as Add or Remove: the caller holds a lock.
+// at the same time as each other, not as Add, Remove or Replace: the caller holds a lock.
 type Index struct {
 	live    []uint64 // bit i%64 of word i/64: ordinal i is there
 	entries dictionary
@@ -31,18 +31,7 @@ func (x *Index) Add(ord uint32, fields braid.Fields) {
 	x.live[ord/64] |= 1 << (ord % 64)
 	for field, values := range fields {
 		x.entries.add(existsKey(field), ord)
-		for _, v := range values {
-			if v.IsNumber() {
-				x.order(field).numbers.add(numberRank(v), ord)
-				x.pairs++
-				continue
-			}
-			x.entries.add(valueKey(field, v), ord)
-			if t, ok := v.Time(); ok {
-				x.order(field).times.add(timeRank(t), ord)
-				x.pairs++
-			}
-		}
+		x.enter(ord, field, values)
 	}
 }
 

@@ -55,11 +55,15 @@ func instantRank(v braid.Value) rank {
 	return timeRank(t)
 }
 
-// pair is one value of one document. It is flat so that it takes 16 bytes.
+// pair is one value of one document. It is flat so that it takes 16 bytes. One
+// that is no more has the bit gone in ord and stays where it is in its run, until
+// that is merged.
 type pair struct {
 	high     uint64
 	low, ord uint32
 }
+
+const gone = 1 << 31
 
 func (p pair) rank() rank { return rank{p.high, p.low} }
 
@@ -96,19 +100,39 @@ func (o *order) add(r rank, ord uint32) {
 }
 
 func comparePairs(a, b pair) int {
-	return cmp.Or(a.rank().compare(b.rank()), cmp.Compare(a.ord, b.ord))
+	return cmp.Or(a.rank().compare(b.rank()), cmp.Compare(a.ord&^gone, b.ord&^gone))
 }
 
-func merge(a, b []pair) []pair {
-	merged := make([]pair, 0, len(a)+len(b))
-	for len(a) > 0 && len(b) > 0 {
-		if comparePairs(a[0], b[0]) <= 0 {
-			merged, a = append(merged, a[0]), a[1:]
-		} else {
-			merged, b = append(merged, b[0]), b[1:]
+// remove takes the pairs of r and ord out and returns how many there were.
+func (o *order) remove(r rank, ord uint32) (removed int) {
+	p := pair{r.high, r.low, ord}
+	for _, run := range o.runs {
+		for at, _ := slices.BinarySearchFunc(run, p, comparePairs); at < len(run) && comparePairs(run[at], p) == 0; at++ {
+			if run[at].ord&gone == 0 {
+				run[at].ord |= gone
+				removed++
+			}
 		}
 	}
-	return append(append(merged, a...), b...)
+	before := len(o.fresh)
+	o.fresh = slices.DeleteFunc(o.fresh, func(q pair) bool { return q == p })
+	return removed + before - len(o.fresh)
+}
+
+// merge returns the pairs of two runs, but for those that are no more.
+func merge(a, b []pair) []pair {
+	merged := make([]pair, 0, len(a)+len(b))
+	for len(a)+len(b) > 0 {
+		from := &a
+		if len(a) == 0 || len(b) > 0 && comparePairs(a[0], b[0]) > 0 {
+			from = &b
+		}
+		if p := (*from)[0]; p.ord&gone == 0 {
+			merged = append(merged, p)
+		}
+		*from = (*from)[1:]
+	}
+	return merged
 }
 
 // collect adds the ordinals with a value between the limits to found; nil is no
@@ -132,7 +156,9 @@ func (o *order) collect(found bits, from, to *limit) {
 		first := sort.Search(len(run), func(i int) bool { return starts(run[i]) })
 		run = run[first:]
 		for _, p := range run[:sort.Search(len(run), func(i int) bool { return ended(run[i]) })] {
-			found.set(p.ord)
+			if p.ord&gone == 0 {
+				found.set(p.ord)
+			}
 		}
 	}
 	for _, p := range o.fresh {

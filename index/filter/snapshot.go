@@ -63,16 +63,21 @@ func (x *Index) Len() int {
 func (d *dictionary) save(w *snapshot.Writer) {
 	keys := make([]byte, 0, len(d.places)*len(key{}))
 	places := make([]uint32, 0, len(d.places))
+	lists := make([]list, 0, len(d.lists))
 	for k, at := range d.places {
 		keys = append(keys, k[:]...)
+		if at&inList != 0 {
+			lists = append(lists, d.lists[at&^inList])
+			at = inList | place(len(lists)-1)
+		}
 		places = append(places, uint32(at))
 	}
 	w.Uint8s(keys)
 	w.Uint32s(places)
-	lengths := make([]uint32, len(d.lists))
+	lengths := make([]uint32, len(lists))
 	var few, sizes []uint32
 	var many []byte
-	for i, l := range d.lists {
+	for i, l := range lists {
 		if l.many == nil {
 			lengths[i] = uint32(len(l.few))
 			few = append(few, l.few...)

@@ -20,6 +20,7 @@ type branches struct {
 	slots    []slot            // by ordinal
 	firsts   []uint64          // bit i%64 of word i/64: ordinal i is or was a first passage
 	passages int               // that are there
+	patched  patchLog
 
 	dense   *dense.Index     // nil in a collection without dense vectors
 	sparse  *sparse.Postings // nil in a collection without sparse vectors

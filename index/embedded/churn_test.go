@@ -111,6 +111,7 @@ type churn struct {
 	said   bytes.Buffer // by engines that are closed
 	c      index.Collection
 	m      map[string]churned
+	held   []heldSet // sets of c
 
 	searches       map[index.Method]int // dense ones
 	found, missing int                  // among the best, of searches through a graph
@@ -174,6 +175,7 @@ func (w *churn) reopen(dir string, graphFrom int) {
 			w.Fatal(err)
 		}
 	}
+	w.held = nil
 	var err error
 	if w.engine, err = embedded.Open(ctx, dir, embedded.Options{GraphFrom: graphFrom, Log: debugLog(&w.said)}); err != nil {
 		w.Fatal(err)
@@ -485,8 +487,12 @@ func TestChurn(t *testing.T) {
 	w.write(w.some(churnFirst), nil, nil)
 	for step := range *operations {
 		switch draw := w.random.IntN(100); {
-		case draw < 45:
+		case draw < 35:
 			w.search()
+		case draw < 38:
+			w.hold()
+		case draw < 45:
+			w.searchHeld()
 		case draw < 65:
 			w.write(w.some(1), nil, nil)
 		case draw < 72:

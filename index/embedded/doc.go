@@ -8,7 +8,9 @@
 //
 // Each document has an ordinal, a small number by which the branches know it.
 // Ordinals ascend and are not used twice: a document that is written again gets
-// a new one, so that a set of ordinals never comes to mean other documents.
+// a new one, so that a set of ordinals never comes to mean other documents. One
+// of which only the payload changes keeps its ordinals, and a log of those takes
+// them out of the sets that were resolved before.
 // When most ordinals stand for documents that are no more, the branches are
 // built anew in the background and take the place of the old ones. Before that,
 // a graph of vectors is mended around those that are no more, also in the

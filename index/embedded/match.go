@@ -66,7 +66,7 @@ func (c *collection) Matching(ctx context.Context, words index.Words, within ind
 	if err != nil {
 		return index.Matched{}, braid.Errorf(braid.CodeOf(err), "match words in collection %q: %w", c.recorded.Name, err)
 	}
-	s := &set{of: c, in: c.branches, words: &words, ords: found, length: c.documents(found)}
+	s := &set{of: c, in: c.branches, words: &words, ords: found, at: c.patched.now(), length: c.documents(found)}
 	s.within, _ = own(within)
 	return index.Matched{Set: s, Unread: unread}, nil
 }

@@ -16,6 +16,7 @@ type set struct {
 	in     *branches
 	filter braid.Filter
 	ords   *docset.Set // of passages: all of a document's or none
+	at     int         // the moment of the branches' patchLog when ords were resolved
 	length int         // documents
 
 	// A set made by Matching has words and what it was made within, nil being all
@@ -41,7 +42,7 @@ func (c *collection) Resolve(ctx context.Context, filter braid.Filter) (index.Se
 		return nil, c.gone
 	}
 	ords := c.filter.Resolve(filter)
-	return &set{of: c, in: c.branches, filter: filter, ords: ords, length: c.documents(ords)}, nil
+	return &set{of: c, in: c.branches, filter: filter, ords: ords, at: c.patched.now(), length: c.documents(ords)}, nil
 }
 
 // ordinals returns those that allowed stands for now, nil for all. mu is held.
@@ -56,7 +57,7 @@ func (c *collection) ordinals(ctx context.Context, allowed index.Set) (*docset.S
 	case s.in != c.branches:
 		return c.anew(ctx, s)
 	}
-	return s.ords, nil
+	return c.standing(ctx, s)
 }
 
 // own returns a set of this package, which may be in an index.Matched.
@@ -68,7 +69,8 @@ func own(s index.Set) (*set, bool) {
 	return mine, ok
 }
 
-// anew resolves a set of branches that others have taken the place of. mu is held.
+// anew resolves a set again: that of branches that others have taken the place of,
+// or one so old that it is not known what of it stands. mu is held.
 func (c *collection) anew(ctx context.Context, s *set) (*docset.Set, error) {
 	switch {
 	case s == nil:

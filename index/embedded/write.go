@@ -6,15 +6,30 @@ import (
 
 	"github.com/braid-search/braid"
 	"github.com/braid-search/braid/index"
-	"github.com/braid-search/braid/index/docset"
 )
 
 // change is what a batch comes to, given what is stored.
 type change struct {
 	upserts  []index.Entry
 	contents []content // of upserts
-	deletes  []string  // that exist
+	patches  []patch
+	deletes  []string // that exist
 	result   index.WriteResult
+}
+
+// writes reports whether the change is one.
+func (c *change) writes() bool { return len(c.upserts)+len(c.patches)+len(c.deletes) > 0 }
+
+// stored returns the entries that the store keeps from then on.
+func (c *change) stored() []index.Entry {
+	if len(c.patches) == 0 {
+		return c.upserts
+	}
+	entries := slices.Clone(c.upserts)
+	for _, p := range c.patches {
+		entries = append(entries, p.entry)
+	}
+	return entries
 }
 
 // pending is a write that waits for its turn.
@@ -66,22 +81,20 @@ func (c *collection) now() (*branches, error) {
 const groupEntries = 1024
 
 // nextGroup takes writes from the front of the queue that do not touch each
-// other's documents, at least one. writes is held.
+// other's documents, at least one: what a write comes to depends on no others.
+// writes is held.
 func (c *collection) nextGroup() []*pending {
 	c.queue.Lock()
 	defer c.queue.Unlock()
-	ids := map[string]bool{}
+	touched := map[string]bool{}
 	n := 0
 	for ; n < len(c.waiting); n++ {
-		b := c.waiting[n].batch
-		if n > 0 && (!groupable(c.waiting[0].batch) || !groupable(b) || len(ids)+len(b.Upserts)+len(b.Deletes) > groupEntries || touches(b, ids)) {
+		ids := idsOf(c.waiting[n].batch)
+		if n > 0 && (len(touched)+len(ids) > groupEntries || slices.ContainsFunc(ids, func(id string) bool { return touched[id] })) {
 			break
 		}
-		for _, e := range b.Upserts {
-			ids[e.Document.ID] = true
-		}
-		for _, id := range b.Deletes {
-			ids[id] = true
+		for _, id := range ids {
+			touched[id] = true
 		}
 	}
 	group := c.waiting[:n:n]
@@ -89,20 +102,16 @@ func (c *collection) nextGroup() []*pending {
 	return group
 }
 
-// groupable reports whether what a batch comes to depends on nothing but which
-// of its documents exist.
-func groupable(b index.Batch) bool {
-	return len(b.Payloads) == 0 && len(b.Within.Must)+len(b.Within.Should)+len(b.Within.MustNot) == 0
-}
-
-// touches reports whether b writes or deletes one of ids.
-func touches(b index.Batch, ids map[string]bool) bool {
+// idsOf returns the ids of the documents that b writes, changes or deletes.
+func idsOf(b index.Batch) []string {
+	ids := make([]string, 0, len(b.Upserts)+len(b.Payloads)+len(b.Deletes))
 	for _, e := range b.Upserts {
-		if ids[e.Document.ID] {
-			return true
-		}
+		ids = append(ids, e.Document.ID)
 	}
-	return slices.ContainsFunc(b.Deletes, func(id string) bool { return ids[id] })
+	for _, p := range b.Payloads {
+		ids = append(ids, p.ID)
+	}
+	return append(ids, b.Deletes...)
 }
 
 // commit makes the writes of a group durable and visible. writes is held.
@@ -116,11 +125,12 @@ func (c *collection) commit(group []*pending) {
 		w.result = planned.result
 		all.upserts = append(all.upserts, planned.upserts...)
 		all.contents = append(all.contents, planned.contents...)
+		all.patches = append(all.patches, planned.patches...)
 		all.deletes = append(all.deletes, planned.deletes...)
 	}
 	var err error
-	if len(all.upserts)+len(all.deletes) > 0 {
-		err = c.store.Commit(c.recorded.Number, all.upserts, all.deletes)
+	if all.writes() {
+		err = c.store.Commit(c.recorded.Number, all.stored(), all.deletes)
 	}
 	if err != nil && len(group) > 1 {
 		// One of them may be at fault.
@@ -135,7 +145,7 @@ func (c *collection) commit(group []*pending) {
 			w.result, w.err = index.WriteResult{}, err
 		}
 	}
-	if err == nil && len(all.upserts)+len(all.deletes) > 0 {
+	if err == nil && all.writes() {
 		c.apply(all)
 		c.afterWrite(all)
 	}
@@ -157,13 +167,6 @@ func (c *collection) planPending(w *pending) (change, error) {
 		return change{}, err
 	}
 	planned.contents = w.contents
-	if added := planned.upserts[len(w.contents):]; len(added) > 0 {
-		contents, err := c.analyze(added)
-		if err != nil {
-			return change{}, err
-		}
-		planned.contents = append(slices.Clip(planned.contents), contents...)
-	}
 	return planned, nil
 }
 
@@ -174,7 +177,7 @@ func (c *collection) afterWrite(done change) {
 	}
 	c.vacuumIfDue()
 	c.unsaved += len(done.deletes)
-	for _, e := range done.upserts {
+	for _, e := range done.stored() {
 		c.unsaved += len(e.Passages)
 	}
 	c.saveIfDue()
@@ -195,14 +198,11 @@ func (c *collection) plan(batch index.Batch) (change, error) {
 			planned.result.Replaced++
 		}
 	}
-	changed, err := c.changedPayloads(batch.Payloads, within)
-	if err != nil {
+	var err error
+	if planned.patches, err = c.patches(batch.Payloads, within); err != nil {
 		return change{}, err
 	}
-	if len(changed) > 0 {
-		planned.upserts = append(planned.upserts[:len(planned.upserts):len(planned.upserts)], changed...)
-		planned.result.Changed = len(changed)
-	}
+	planned.result.Changed = len(planned.patches)
 	for _, id := range batch.Deletes {
 		if ord, ok := c.ords[id]; ok && within.Contains(ord) {
 			planned.deletes = append(planned.deletes, id)
@@ -210,27 +210,6 @@ func (c *collection) plan(batch index.Batch) (change, error) {
 	}
 	planned.result.Deleted = len(planned.deletes)
 	return planned, nil
-}
-
-// changedPayloads reads the documents whose payloads change.
-func (c *collection) changedPayloads(changes []index.PayloadChange, within *docset.Set) ([]index.Entry, error) {
-	entries := make([]index.Entry, len(changes))
-	for i, change := range changes {
-		ord, ok := c.ords[change.ID]
-		if !ok || !within.Contains(ord) || c.slots[ord].fingerprint != change.From {
-			return nil, braid.Errorf(braid.Conflict, "document %q was changed meanwhile: read it and try again", change.ID).In("id")
-		}
-		entry, ok, err := c.store.Get(c.recorded.Number, change.ID)
-		if err != nil {
-			return nil, err
-		}
-		if !ok {
-			return nil, braid.Errorf(braid.Corrupt, "document %q is in the index and not in the data folder", change.ID)
-		}
-		entry.Document.Payload, entry.Fingerprint = change.Payload, change.Fingerprint
-		entries[i] = entry
-	}
-	return entries, nil
 }
 
 // apply makes a durable write visible. writes is held.
@@ -243,7 +222,10 @@ func (c *collection) apply(done change) {
 		c.note(id)
 	}
 	c.show(done.upserts, done.contents)
-	for _, e := range done.upserts {
+	for _, p := range done.patches {
+		c.patch(p)
+	}
+	for _, e := range done.stored() {
 		c.note(e.Document.ID)
 	}
 }

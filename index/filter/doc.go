@@ -16,6 +16,8 @@
 //   - Ordinals ascend as they are added. One that was removed is in no set that is
 //     resolved later; what was known of it stays in memory until the index is
 //     built anew.
+//   - Replace leaves of the payload before nothing that is found. A pair of it may
+//     stay in its run, marked, until the run is merged.
 //
 // The package knows no ids, reads no JSON and stores nothing durably by itself.
 package filter

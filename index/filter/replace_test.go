@@ -94,7 +94,7 @@ func shared(t testing.TB, i int) braid.Fields {
 func TestReplaceTakesNoMore(t *testing.T) {
 	x := filter.New()
 	payload := func(i, round int) braid.Fields {
-		return braid.Fields{"n": {braid.IntegerOf(int64(i*31 + round))}, "k": {braid.KeywordOf(fmt.Sprint(i%700+round))}}
+		return braid.Fields{"n": {braid.IntegerOf(int64(i*31 + round))}, "k": {braid.KeywordOf(fmt.Sprint(i%700 + round))}}
 	}
 	const n = 5000
 	for i := range n {

@@ -73,7 +73,7 @@ func (s *scan) choose(q topk.Scan) (count int) {
 
 // encode makes the codes of the query. It reports false if they are of no use.
 func (s *scan) encode() (ok bool) {
-	s.coded, ok = quant.NewQuery(s.query, make([]int8, s.dim))
+	s.coded, ok = quant.NewQuery(s.query, make([]int8, 2*s.dim))
 	return ok
 }
 
@@ -177,7 +177,21 @@ func (s *scan) compareBest(ctx context.Context, count int) {
 			rows = append(rows, uint32(row))
 		}
 	}
-	s.compareRows(parts[0], rows)
+	s.compareRows(parts[0], s.sharpen(rows, floor))
+}
+
+// sharpen keeps those of rows that sharper bounds leave at or above floor.
+func (s *scan) sharpen(rows []uint32, floor float32) []uint32 {
+	kept := rows[:0]
+	for _, row := range rows {
+		b, at := &s.blocks[int(row)/s.perBlock], int(row)%s.perBlock
+		margin := s.coded.Margin(b.norm)
+		product := simd.DotInt8(s.coded.Fine, b.codes[at*s.dim:][:s.dim])
+		if bound := margin.Sharper(s.bounds[row], product, b.scales[at], b.missed[at]); !(bound < floor) {
+			kept = append(kept, row)
+		}
+	}
+	return kept
 }
 
 // compareRows compares rows, in ascending order, exactly, and takes them out.

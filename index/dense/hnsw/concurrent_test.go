@@ -119,7 +119,7 @@ func TestConcurrent(t *testing.T) {
 	w.vacuum()
 	w.mustRecall("made by many, vacuumed")
 	w.mustFindEach("made by many, vacuumed")
-	w.graph = reloaded(t, w.graph)
+	w.use(reloaded(t, w.graph))
 	w.mustRecall("made by many, loaded")
 }
 

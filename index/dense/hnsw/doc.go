@@ -10,7 +10,9 @@
 //
 // Where the graph has nothing to win, because few vectors may be returned or
 // because those that may lie far from the query, a search scans instead and is
-// exact. It decides by itself, during the walk if need be.
+// exact: codes first, and then exactly what the bound of their error leaves among
+// the best (index/dense/quant). It decides by itself, at every so many steps of the
+// walk anew.
 //
 // Beyond the paper:
 //   - Equal vectors share one node; the others hang from it as twins. A search
@@ -26,7 +28,7 @@
 //   - Without concurrency, the same calls make the same graph.
 //   - Searches take no lock. Any number of goroutines may call any method.
 //
-// Memory is, for a vector of d components, 5d bytes and 8M + 14 for links and
+// Memory is, for a vector of d components, 5d bytes and 8M + 18 for links and
 // the rest, in segments of about 1 MiB. The row of a removed vector stays: who
 // has removed more than is left builds a new graph.
 //

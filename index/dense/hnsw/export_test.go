@@ -52,3 +52,9 @@ func (g *Graph) RemoveEntry() bool {
 
 // Live reports whether the vector under ord is there.
 func Live(g *Graph, ord uint32) bool { return g.layout.Load().isLive(ord) }
+
+// PreferWalks makes steps cheap, so that a small graph is walked as a large one is.
+func PreferWalks(g *Graph) { PreferWalksTo(g, 18) }
+
+// PreferWalksTo makes a step as cheap as comparing so many codes.
+func PreferWalksTo(g *Graph, codes int) { g.stepPrice = codes }

@@ -38,6 +38,7 @@ type Graph struct {
 	live, removed atomic.Int64
 	twins         atomic.Bool // whether there ever was one
 	searchers     sync.Pool
+	stepPrice     int // see pace
 }
 
 // New returns an empty graph of vectors with dim components. Options that are
@@ -49,7 +50,7 @@ func New(dim int, opts Options) (*Graph, error) {
 	if dim < 1 {
 		return nil, braid.Errorf(braid.InvalidArgument, "a graph of vectors with %d components, want 1 or more", dim)
 	}
-	g := &Graph{geometry: newGeometry(dim, opts.withDefaults())}
+	g := &Graph{geometry: newGeometry(dim, opts.withDefaults()), stepPrice: stepPrice}
 	g.layout.Store(&layout{geometry: &g.geometry})
 	g.hidden.Store(1 << 32)
 	g.searchers.New = func() any { return &searcher{graph: g} }
@@ -119,9 +120,8 @@ func (g *Graph) store(ord uint32, vector []float32) error {
 	if !set(s.known, row) {
 		return braid.Errorf(braid.Conflict, "ordinal %d is or was in use: give a vector a new one", ord)
 	}
-	at := int(row) * g.dim
-	copy(s.vectors[at:], vector)
-	s.scales[row] = quantise(vector, s.codes[at:][:g.dim])
+	copy(s.vectors[int(row)*g.dim:], vector)
+	s.encode(row, g.dim)
 	set(s.live, row)
 	g.live.Add(1)
 	return nil

@@ -72,8 +72,14 @@ func newWorldOf(t *testing.T, seed uint64, opts hnsw.Options) *world {
 	if err != nil {
 		t.Fatal(err)
 	}
-	w.graph = g
+	w.use(g)
 	return w
+}
+
+// use makes g the graph.
+func (w *world) use(g *hnsw.Graph) {
+	hnsw.PreferWalks(g)
+	w.graph = g
 }
 
 // unit returns a vector of length 1 near a centre, or anywhere.
@@ -410,7 +416,7 @@ func TestRandomOperations(t *testing.T) {
 				}
 			case 8:
 				if w.random.IntN(20) == 0 {
-					w.graph = reloaded(t, w.graph)
+					w.use(reloaded(t, w.graph))
 				}
 			default:
 				scan := topk.Scan{K: 1 + w.random.IntN(20)}

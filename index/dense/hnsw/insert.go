@@ -70,7 +70,7 @@ func (s *searcher) neighbours(node uint32, entry uint64) (chosen [][]uint32, twi
 		s.forget()
 		s.visit(from.node())
 		s.candidates = append(s.candidates[:0], from)
-		s.around(layer, s.opts.EfConstruction, s.enough())
+		s.around(layer, s.enough())
 		// A node that is linked already may find itself.
 		found := slices.DeleteFunc(s.results, func(c scored) bool { return c.node() == node })
 		slices.Sort(found)
@@ -88,13 +88,16 @@ func (s *searcher) neighbours(node uint32, entry uint64) (chosen [][]uint32, twi
 	return chosen, 0, false
 }
 
-// enough bounds a search for neighbours among nodes that were removed: it ends
-// after some multiple of the usual number of steps, if there are any results.
-func (s *searcher) enough() func() bool {
+// enough is how many neighbours a search looks for. Among nodes that were removed
+// it ends after some multiple of the usual number of steps, if there are any results.
+func (s *searcher) enough() func() int {
 	steps := 0
-	return func() bool {
+	return func() int {
 		steps++
-		return steps < 8*s.opts.EfConstruction || len(s.results) < s.opts.M
+		if steps < 8*s.opts.EfConstruction || len(s.results) < s.opts.M {
+			return s.opts.EfConstruction
+		}
+		return 0
 	}
 }
 

@@ -15,6 +15,7 @@ func TestChurn(t *testing.T) {
 		t.Run(how, func(t *testing.T) {
 			w := newWorld(t, 3)
 			w.ef = 32 // or all would be compared when half is removed
+			hnsw.PreferWalksTo(w.graph, 12)
 			w.grow(2400)
 			for round := range 2 {
 				ords := w.live()

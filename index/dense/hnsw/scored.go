@@ -112,3 +112,13 @@ func (h worst) replace(x scored) {
 	}
 	h[i] = x
 }
+
+// pop removes the root of a heap that is not empty.
+func (h *worst) pop() {
+	last := len(*h) - 1
+	x := (*h)[last]
+	*h = (*h)[:last]
+	if last > 0 {
+		h.replace(x)
+	}
+}

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"sync/atomic"
 
+	"github.com/braid-search/braid/index/dense/quant"
 	"github.com/braid-search/braid/index/dense/simd"
 )
 
@@ -21,6 +22,11 @@ type searcher struct {
 	batch    []uint32 // nodes to compare
 	products []int32
 	scores   []float32 // of the batch
+
+	bounds []float32  // of the scores of the nodes that a scan compares
+	sharp  []float32  // of those whose codes are compared once more
+	likely quant.Best // of them, by their places
+	chosen []uint32   // nodes to compare exactly
 
 	candidates best  // nodes whose neighbours were not looked at yet
 	results    worst // the best ones found
@@ -146,16 +152,20 @@ func (s *searcher) descend(from scored, top, bottom int) scored {
 	return from
 }
 
-// around collects in results the ef best nodes that may be returned and that a
-// best-first search of a layer finds (Malkov and Yashunin 2016, algorithm 2).
-// The search begins at the candidates, which are compared and visited. more is
-// asked before every step.
-func (s *searcher) around(layer, ef int, more func() bool) {
+// around collects in results the best nodes that may be returned and that a
+// best-first search of a layer finds (Malkov and Yashunin 2016, algorithm 2). The
+// search begins at the candidates, which are compared and visited. keep is asked
+// before every step how many results there shall be; 0 ends it.
+func (s *searcher) around(layer int, keep func() int) {
 	s.results = s.results[:0]
+	ef := keep()
 	for _, c := range s.candidates {
 		s.keep(c, ef)
 	}
-	for len(s.candidates) > 0 && more() {
+	for ; len(s.candidates) > 0 && ef > 0; ef = keep() {
+		for len(s.results) > ef {
+			s.results.pop()
+		}
 		c := s.candidates.pop()
 		if len(s.results) == ef && c < s.results[0] {
 			return

@@ -1,18 +1,24 @@
 package hnsw
 
-import "sync/atomic"
+import (
+	"sync/atomic"
+
+	"github.com/braid-search/braid/index/dense/quant"
+)
 
 // segment holds a run of nodes. Nothing in it moves: what grows is the list of
 // segments.
 //
 // A link is the neighbour's number plus one; a list of links ends at the first 0
 // or at its full width. Links, twins, inbound and the sets are read and written
-// atomically. Vectors, codes and scales are written before the first link to
-// their node and never again, so whoever has seen a link may read them.
+// atomically. Vectors, codes and what belongs to them are written before the node
+// is live and the first link leads to it, and never again, so whoever has seen
+// either may read them.
 type segment struct {
 	vectors []float32 // a row a node
 	codes   []int8    // the same, quantised
 	scales  []float32 // of a code's unit, one a node
+	missed  []float32 // what the codes of a node miss
 
 	bottom []uint32 // 2M links a node
 	// upper has M links for each layer above the bottom of each node: those of
@@ -51,6 +57,7 @@ func bareSegment(g *geometry, first uint32) *segment {
 	s := &segment{
 		codes:   make([]int8, int(rows)*g.dim),
 		scales:  make([]float32, rows),
+		missed:  make([]float32, rows),
 		upperAt: make([]uint16, rows+1),
 		inbound: make([]uint32, rows),
 	}
@@ -60,12 +67,19 @@ func bareSegment(g *geometry, first uint32) *segment {
 	return s
 }
 
+// encode makes the codes of a row, whose vector is there.
+func (s *segment) encode(row uint32, dim int) {
+	vector, codes := s.vectors[int(row)*dim:][:dim], s.codes[int(row)*dim:][:dim]
+	s.scales[row] = quantise(vector, codes)
+	s.missed[row], _ = quant.Missed(vector, codes, s.scales[row])
+}
+
 // level is the highest layer of the node at row.
 func (s *segment) level(row uint32) int { return int(s.upperAt[row+1] - s.upperAt[row]) }
 
 // bytes is the memory of a segment.
 func (s *segment) bytes() int64 {
-	return int64(len(s.vectors)+len(s.scales)+len(s.bottom)+len(s.upper)+len(s.twins)+len(s.inbound))*4 +
+	return int64(len(s.vectors)+len(s.scales)+len(s.missed)+len(s.bottom)+len(s.upper)+len(s.twins)+len(s.inbound))*4 +
 		int64(len(s.upperAt))*2 + int64(len(s.codes)) + int64(len(s.known)+len(s.live)+len(s.linked))*8
 }
 

@@ -150,7 +150,7 @@ func (l *loader) segment() {
 			l.Fail("the vector of node %d has a component that is not finite", node)
 			return
 		}
-		s.scales[row] = quantise(vector, s.codes[at:][:l.dim])
+		s.encode(row, l.dim)
 	}
 	l.add(s)
 }

@@ -95,7 +95,7 @@ func TestLoadedIsSaved(t *testing.T) {
 			t.Fatalf("loaded: %v, %+v\nsaved: %v, %+v", got, stats, want, wantStats)
 		}
 	}
-	w.graph = loaded
+	w.use(loaded)
 	w.grow(500)
 	w.vacuum()
 	w.mustRecall("loaded and changed")
@@ -103,14 +103,14 @@ func TestLoadedIsSaved(t *testing.T) {
 
 func TestEmptyGraphIsSaved(t *testing.T) {
 	w := newWorld(t, 31)
-	w.graph = reloaded(t, w.graph)
+	w.use(reloaded(t, w.graph))
 	w.grow(3)
 	for ord := range 3 {
 		w.remove(ord)
 	}
-	w.graph = reloaded(t, w.graph)
+	w.use(reloaded(t, w.graph))
 	w.vacuum()
-	w.graph = reloaded(t, w.graph)
+	w.use(reloaded(t, w.graph))
 	w.grow(3)
 	w.search(w.draw(), topk.Scan{K: 10}, 0)
 }

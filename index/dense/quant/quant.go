@@ -63,38 +63,65 @@ func roundUp(x float64) float32 {
 // Query is a vector that rows are compared with.
 type Query struct {
 	Codes []int8
+	// Fine are the codes of what Codes miss, for Sharper.
+	Fine []int8
 
-	scale  float64 // of a code's unit
-	coded  float64 // |q̂|
-	missed float64 // |q−q̂|
-	norm   float64 // |q|
+	scale, fineScale   float64 // of a code's unit
+	missed, fineMissed float64 // |q−q̂|, without and with the fine codes
+	norm               float64 // |q|
 }
 
-// NewQuery encodes v into codes, which are of its length and stay in use. It
+// NewQuery encodes v into codes, which are twice its length and stay in use. It
 // reports false if nothing can be bounded for v.
 func NewQuery(v []float32, codes []int8) (q Query, ok bool) {
-	step := Encode(v, codes)
-	missed, norm := Missed(v, codes, step)
-	// |q̂| ≤ |q| + |q−q̂|, and hardly less.
-	q = Query{codes, float64(step), float64(norm) + float64(missed), float64(missed), float64(norm)}
-	return q, norm <= maxNorm && len(v) <= maxDim
+	q.Codes, q.Fine = codes[:len(v)], codes[len(v):2*len(v)]
+	step := Encode(v, q.Codes)
+	missed, norm := Missed(v, q.Codes, step)
+	if !(norm <= maxNorm) || len(v) > maxDim {
+		return q, false
+	}
+	rest := make([]float32, len(v))
+	for i, x := range v {
+		rest[i] = float32(float64(x) - float64(q.Codes[i])*float64(step))
+	}
+	fineStep := Encode(rest, q.Fine)
+	fineMissed, _ := Missed(rest, q.Fine, fineStep)
+	q.scale, q.fineScale = float64(step), float64(fineStep)
+	// The rest was rounded, by half a unit in its last place or of the smallest.
+	q.missed, q.norm = float64(missed), float64(norm)
+	q.fineMissed = float64(fineMissed) + q.missed/(1<<24) + float64(len(v))*math.SmallestNonzeroFloat32
+	return q, true
 }
 
-// Margin is how far an inner product may lie above that of the codes.
+// Margin is how far the inner product of a query and a row may lie above that of
+// their codes.
 type Margin struct {
-	scale float64 // of the query
-	fixed float64 // for any row
-	each  float64 // times what a row's codes miss
+	scale, fineScale float64 // of the query
+	fixed, fineFixed float64 // for any row, without and with the fine codes
+	each             float64 // times what a row's codes miss
+	fineEach         float64
 }
 
 // Margin returns that of rows no longer than norm.
 func (q *Query) Margin(norm float32) Margin {
-	rounding := float64(len(q.Codes)+8) / (1 << 24) * up
-	return Margin{
-		scale: q.scale,
-		fixed: (q.missed+rounding*q.norm)*float64(norm)*up + float64(len(q.Codes)+8)*math.SmallestNonzeroFloat32,
-		each:  q.coded * up,
+	n := len(q.Codes) + 8 // a few roundings more: of bounds
+	rounding, smallest := q.norm*float64(n)/(1<<24), float64(n)*math.SmallestNonzeroFloat32
+	m := Margin{
+		scale: q.scale, fineScale: q.fineScale,
+		fixed:     (q.missed+rounding)*float64(norm)*up + smallest,
+		fineFixed: (q.fineMissed+rounding)*float64(norm)*up + smallest,
+		each:      (q.norm + q.missed) * up, // at least |q̂|
+		fineEach:  (q.norm + q.fineMissed) * up,
 	}
+	return m
+}
+
+// MarginOfCodes returns that of rows of which x̂ is no longer than norm.
+func (q *Query) MarginOfCodes(norm float32) Margin {
+	m, one := q.Margin(norm), q.Margin(1)
+	m.each += one.fixed // |x| ≤ |x̂| + |x−x̂|
+	m.fineEach += one.fineFixed
+	return m
 }
 
 // Bound returns what the inner product of the query and a row, as computed in
@@ -102,4 +129,12 @@ func (q *Query) Margin(norm float32) Margin {
 // what its codes miss. It is not a number if nothing is known.
 func (m *Margin) Bound(product int32, scale, missed float32) float32 {
 	return float32(float64(product)*(m.scale*float64(scale)) + (m.fixed + m.each*float64(missed)))
+}
+
+// Sharper returns a lower bound in place of a row's, from the product of the
+// row's codes and the query's fine ones: what the query's codes miss no longer
+// counts, which is about half of what a bound leaves open.
+func (m *Margin) Sharper(bound float32, product int32, scale, missed float32) float32 {
+	gain := m.fixed - m.fineFixed + (m.each-m.fineEach)*float64(missed)
+	return float32(float64(bound) + (float64(product)*(m.fineScale*float64(scale)) - gain))
 }

@@ -16,7 +16,7 @@ func ExampleQuery() {
 	row, codes := []float32{0.6, 0.8}, make([]int8, 2)
 	scale := quant.Encode(row, codes)
 	missed, norm := quant.Missed(row, codes, scale)
-	query, _ := quant.NewQuery([]float32{1, 0}, make([]int8, 2))
+	query, _ := quant.NewQuery([]float32{1, 0}, make([]int8, 4))
 	margin := query.Margin(norm)
 	bound := margin.Bound(simd.DotInt8(query.Codes, codes), scale, missed)
 	fmt.Println(codes, bound >= 0.6, bound < 0.61)
@@ -65,14 +65,21 @@ func check(t interface {
 	codes := make([]int8, len(row))
 	scale := quant.Encode(row, codes)
 	missed, norm := quant.Missed(row, codes, scale)
-	q, ok := quant.NewQuery(query, make([]int8, len(query)))
+	q, ok := quant.NewQuery(query, make([]int8, 2*len(query)))
 	if !ok {
 		return
 	}
 	product, got := simd.DotInt8(q.Codes, codes), simd.Dot(query, row)
-	margin := q.Margin(norm)
-	if bound := margin.Bound(product, scale, missed); bound < got {
-		t.Fatalf("the product is %v, its bound %v", got, bound)
+	fine := simd.DotInt8(q.Fine, codes)
+	margins := []quant.Margin{q.Margin(norm)}
+	if coded := math.Sqrt(float64(simd.DotInt8(codes, codes))) * float64(scale) * (1 + 1e-6); coded <= math.MaxFloat32 {
+		margins = append(margins, q.MarginOfCodes(float32(coded)))
+	}
+	for _, margin := range margins {
+		bound := margin.Bound(product, scale, missed)
+		if sharper := margin.Sharper(bound, fine, scale, missed); bound < got || sharper < got {
+			t.Fatalf("the product is %v, its bounds %v and %v", got, bound, sharper)
+		}
 	}
 }
 
@@ -85,11 +92,12 @@ func TestBoundIsNear(t *testing.T) {
 		codes := make([]int8, len(row))
 		scale := quant.Encode(row, codes)
 		missed, norm := quant.Missed(row, codes, scale)
-		q, ok := quant.NewQuery(query, make([]int8, len(query)))
+		q, ok := quant.NewQuery(query, make([]int8, 2*len(query)))
 		margin := q.Margin(norm)
 		got, bound := simd.Dot(query, row), margin.Bound(simd.DotInt8(q.Codes, codes), scale, missed)
-		if !ok || bound < got || bound > got+0.03 {
-			t.Fatalf("the product is %v, its bound %v, %t", got, bound, ok)
+		sharper := margin.Sharper(bound, simd.DotInt8(q.Fine, codes), scale, missed)
+		if !ok || bound > got+0.03 || sharper > got+0.015 {
+			t.Fatalf("the product is %v, its bounds %v and %v, %t", got, bound, sharper, ok)
 		}
 	}
 }
@@ -115,7 +123,7 @@ func TestQueriesThatBoundNothing(t *testing.T) {
 		"not a number": {float32(math.NaN()), 0},
 		"of many":      make([]float32, 131_072),
 	} {
-		if _, ok := quant.NewQuery(v, make([]int8, len(v))); ok {
+		if _, ok := quant.NewQuery(v, make([]int8, 2*len(v))); ok {
 			t.Errorf("%s: inner products are bounded", name)
 		}
 	}

@@ -116,9 +116,12 @@ func DotInt8Block(query, matrix []int8, out []int32) {
 	}
 }
 
+// rowsAhead is how many rows before they are needed DotInt8Rows asks for them.
+const rowsAhead = 32
+
 // DotInt8Rows is DotRows for int8, as exact as DotInt8. Rows of int8 are short
-// enough that asking for all of them beforehand pays: a tenth to a fifth of the
-// time of rows scattered over 23 MB.
+// enough that asking for them beforehand pays: a tenth to a fifth of the time of
+// rows scattered over 23 MB.
 func DotInt8Rows(query []int8, blocks [][]int8, shift uint, rows []uint32, out []int32) {
 	dim := len(query)
 	if dim == 0 || len(rows) == 0 {
@@ -132,11 +135,16 @@ func DotInt8Rows(query []int8, blocks [][]int8, shift uint, rows []uint32, out [
 		_ = block[at+dim-1]
 		return &block[at]
 	}
-	for _, r := range rows {
+	for _, r := range rows[:min(rowsAhead, len(rows))] {
 		prefetch(unsafe.Pointer(row(r)), dim)
 	}
 	var four [4]int32
 	for len(rows) >= 4 {
+		if len(rows) >= rowsAhead+4 {
+			for _, r := range rows[rowsAhead:][:4] {
+				prefetch(unsafe.Pointer(row(r)), dim)
+			}
+		}
 		dot4Int8(&query[0], row(rows[0]), row(rows[1]), row(rows[2]), row(rows[3]), dim, &four)
 		copy(out, four[:])
 		out, rows = out[4:], rows[4:]

@@ -54,6 +54,7 @@ func NewIndex(dim, expected int, opts Options) *Index {
 		panic(err) // only of options that are not the defaults
 	}
 	graph.HideFrom(0)
+	graph.PaysFrom(opts.graphFrom())
 	x.graph = graph
 	return x
 }
@@ -198,6 +199,7 @@ func LoadIndex(r *snapshot.Reader, end uint64, dim int, opts Options) (*Index, e
 	case kind == 1:
 		if x.graph, err = hnsw.Load(r, end, dim); err == nil {
 			x.graph.HideFrom(uint32(end))
+			x.graph.PaysFrom(max(0, opts.graphFrom()))
 		}
 	case kind == 0:
 		x.exact, err = Load(r, end, dim)

@@ -54,7 +54,7 @@ func (g *Graph) RemoveEntry() bool {
 func Live(g *Graph, ord uint32) bool { return g.layout.Load().isLive(ord) }
 
 // PreferWalks makes steps cheap, so that a small graph is walked as a large one is.
-func PreferWalks(g *Graph) { PreferWalksTo(g, 18) }
+func PreferWalks(g *Graph) { g.PaysFrom(0) }
 
 // PreferWalksTo makes a step as cheap as comparing so many codes.
 func PreferWalksTo(g *Graph, codes int) { g.stepPrice = codes }

@@ -9,6 +9,8 @@ const (
 	// stepPrice is how many codes are compared in a scan in the time of one step of
 	// a walk, which looks at a node's neighbours.
 	stepPrice = 42
+	// leastStepPrice is the lowest that PaysFrom sets.
+	leastStepPrice = 18
 	// patience is how many steps a walk takes between two looks at its context and
 	// its price.
 	patience = 16
@@ -27,6 +29,13 @@ type pace struct {
 	steps   int
 	counted int // nodes compared
 	found   int // of them, those that may be returned
+}
+
+// PaysFrom tells that a search with DefaultEf is to be a walk from about n vectors
+// on that may be returned; from some 4,000 on it is in any case, and below 1,800
+// never. It must not be called during other calls.
+func (g *Graph) PaysFrom(n int) {
+	g.stepPrice = max(leastStepPrice, min(stepPrice, (n-1)/DefaultEf))
 }
 
 // keep is how many candidates find the k best as well as ef do where every node

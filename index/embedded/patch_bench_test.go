@@ -10,6 +10,7 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/braid-search/braid"
 	"github.com/braid-search/braid/index"
@@ -20,7 +21,8 @@ import (
 func BenchmarkPatch(b *testing.B) {
 	const n, dimensions = 25_000, 384
 	ctx, random := context.Background(), rand.New(rand.NewPCG(1, 2))
-	e := open(b, b.TempDir())
+	dir := b.TempDir()
+	e := open(b, dir)
 	defer func() { _ = e.Close() }()
 	c, err := e.Create(ctx, "t", index.Schema{Dense: index.ModelRef{Name: "d", Digest: "1"}, Dimensions: dimensions, Sparse: index.ModelRef{Name: "s", Digest: "1"}})
 	if err != nil {
@@ -34,6 +36,19 @@ func BenchmarkPatch(b *testing.B) {
 		if _, err := c.Write(ctx, batch); err != nil {
 			b.Fatal(err)
 		}
+	}
+	// What goes on in the background comes to its end.
+	for method := index.MethodExact; method != index.MethodGraph; time.Sleep(50 * time.Millisecond) {
+		if _, err := c.SearchDense(ctx, drawDocument(random, 0, dimensions).Passages[0].Dense, index.Query{K: 1, Method: &method}); err != nil {
+			b.Fatal(err)
+		}
+	}
+	if err := e.Close(); err != nil {
+		b.Fatal(err)
+	}
+	e = open(b, dir)
+	if c, err = e.Open(ctx, "t"); err != nil {
+		b.Fatal(err)
 	}
 	var next atomic.Int64
 	prints := make([]atomic.Uint32, n)

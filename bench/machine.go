@@ -59,13 +59,21 @@ func readMachine() (Machine, error) {
 	return m, nil
 }
 
-// commit names the commit of the checkout, "-dirty" if files differ from it.
+// commit names the commit of the checkout, "-dirty" if files other than earlier
+// results differ from it.
 func commit(ctx context.Context, root string) string {
-	out, err := exec.CommandContext(ctx, "git", "-C", root, "describe", "--always", "--dirty", "--abbrev=12").Output()
+	git := func(args ...string) ([]byte, error) {
+		return exec.CommandContext(ctx, "git", append([]string{"-C", root}, args...)...).Output()
+	}
+	name, err := git("describe", "--always", "--abbrev=12")
 	if err != nil {
 		return "unknown"
 	}
-	return string(bytes.TrimSpace(out))
+	dirty := ""
+	if _, err := git("diff", "--quiet", "HEAD", "--", ".", ":!bench/results"); err != nil {
+		dirty = "-dirty"
+	}
+	return string(bytes.TrimSpace(name)) + dirty
 }
 
 // loadAverage is the machine's load average over one minute, of everybody's work.

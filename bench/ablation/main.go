@@ -178,11 +178,21 @@ func (p *program) measureAll(ctx context.Context, out string, sample int) error 
 	if err := kept.close(); err != nil {
 		return err
 	}
-	var r results
-	r.Circumstances, r.Program = report.Now(ctx, "."), kept.program
+	r := results{Program: kept.program}
+	if r.Circumstances, err = p.now(ctx); err != nil {
+		return err
+	}
 	r.sum(p.sets, kept.all)
 	r.retime(r.Circumstances, p.sets, kept.all)
 	return r.write(out)
+}
+
+// now are the circumstances, with the commit that the server says it is of.
+func (p *program) now(ctx context.Context) (report.Circumstances, error) {
+	info, err := p.server.Client.Info(ctx)
+	c := report.Now(ctx, ".")
+	c.Commit = info.Version
+	return c, err
 }
 
 func (p *program) mostQueries() int {
@@ -226,6 +236,10 @@ func (p *program) measureTimes(ctx context.Context, out string, limit time.Durat
 	if r.Program == kept.program {
 		r.sum(p.sets, kept.all)
 	}
-	r.retime(report.Now(ctx, "."), p.sets, timed.all)
+	now, err := p.now(ctx)
+	if err != nil {
+		return err
+	}
+	r.retime(now, p.sets, timed.all)
 	return r.write(out)
 }

@@ -46,7 +46,7 @@ func (g *Graph) Search(ctx context.Context, query []float32, scan topk.Scan, ef 
 	if scan.Allowed != nil {
 		there = s.restrict(scan.Allowed.Words())
 	}
-	p := pace{k: scan.K, ef: max(ef, scan.K), there: there, all: g.Len() + g.Removed(), price: g.stepPrice}
+	p := g.newPace(scan.K, ef, there, g.Len()+g.Removed())
 	if entry := g.entry.Load(); entry != 0 && p.begins() && s.walk(ctx, query, entry, &p) {
 		c := topk.NewCollector(scan)
 		if s.offer(query, c) >= min(scan.K, there) {

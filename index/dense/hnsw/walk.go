@@ -7,10 +7,12 @@ import (
 
 const (
 	// stepPrice is how many codes are compared in a scan in the time of one step of
-	// a walk, which looks at a node's neighbours.
-	stepPrice = 42
-	// leastStepPrice is the lowest that PaysFrom sets.
-	leastStepPrice = 18
+	// a walk, which looks at a node's neighbours, and farStepPrice where the codes are
+	// more bytes than cached, about what a processor keeps near: codes that come from
+	// memory make a scan several times slower, and a step by half.
+	stepPrice    = 42
+	farStepPrice = 18
+	cached       = 32 << 20
 	// patience is how many steps a walk takes between two looks at its context and
 	// its price.
 	patience = 16
@@ -35,7 +37,16 @@ type pace struct {
 // on that may be returned; from some 4,000 on it is in any case, and below 1,800
 // never. It must not be called during other calls.
 func (g *Graph) PaysFrom(n int) {
-	g.stepPrice = max(leastStepPrice, min(stepPrice, (n-1)/DefaultEf))
+	g.stepPrice = max(farStepPrice, min(stepPrice, (n-1)/DefaultEf))
+}
+
+// newPace returns that of a search for the k best among there of all nodes.
+func (g *Graph) newPace(k, ef, there, all int) pace {
+	p := pace{k: k, ef: max(ef, k), there: there, all: all, price: g.stepPrice}
+	if all*g.dim > cached {
+		p.price = min(p.price, farStepPrice)
+	}
+	return p
 }
 
 // keep is how many candidates find the k best as well as ef do where every node

@@ -16,7 +16,7 @@ import (
 func saved(t *testing.T, x *dense.Exact) []byte {
 	t.Helper()
 	var b bytes.Buffer
-	w := snapshot.NewWriter(&b, "test", 1)
+	w := snapshot.NewWriter(&b, "test", 2)
 	x.Save(w)
 	if err := w.Close(); err != nil {
 		t.Fatal(err)
@@ -25,7 +25,7 @@ func saved(t *testing.T, x *dense.Exact) []byte {
 }
 
 func loaded(b []byte, end uint64, dim int) (*dense.Exact, error) {
-	r := snapshot.NewReader(bytes.NewReader(b), int64(len(b)), "test", 1)
+	r := snapshot.NewReader(bytes.NewReader(b), int64(len(b)), "test", 2)
 	x, err := dense.Load(r, end, dim)
 	if err != nil {
 		return nil, err
@@ -71,7 +71,7 @@ func TestSavedAndLoaded(t *testing.T) {
 // TestLiveWithoutVector has a bit set where there is no block.
 func TestLiveWithoutVector(t *testing.T) {
 	var b bytes.Buffer
-	w := snapshot.NewWriter(&b, "test", 1)
+	w := snapshot.NewWriter(&b, "test", 2)
 	w.Uint64s([]uint64{1})
 	w.Uint64(0)
 	if err := w.Close(); err != nil {

@@ -37,13 +37,15 @@ import (
 // to fixtures, and runs
 //
 //	go test ./index/embedded -run TestFixtures -update
-const newestFixture = "v2"
+const newestFixture = "v3"
 
 // fixtures are what was written by each version.
 var fixtures = map[string]fixture{
 	"v1": {documents: map[string]int{"notes": 1100, "graph": 1650, "words": 5}},
 	// Documents are split.
 	"v2": {documents: map[string]int{"notes": 480, "graph": 720, "words": 5}, split: true},
+	// Graphs of vectors have their codes.
+	"v3": {documents: map[string]int{"notes": 480, "graph": 720, "words": 5}, split: true},
 }
 
 // fixture says what a version's collections hold.

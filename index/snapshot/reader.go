@@ -46,6 +46,9 @@ func (s *Reader) Version() uint64 { return s.version }
 // Uint8s returns the next array; it is the caller's.
 func (s *Reader) Uint8s() []byte { return readSection[uint8](s, typeUint8) }
 
+// Int8s returns the next array; it is the caller's.
+func (s *Reader) Int8s() []int8 { return readSection[int8](s, typeInt8) }
+
 // Uint16s returns the next array; it is the caller's.
 func (s *Reader) Uint16s() []uint16 { return readSection[uint16](s, typeUint16) }
 

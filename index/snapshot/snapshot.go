@@ -19,6 +19,7 @@ const (
 	typeUint64
 	typeFloat32
 	typeEnd
+	typeInt8
 )
 
 // sectionHead is the size of a section's type and length, sumBytes that of its
@@ -30,7 +31,7 @@ const (
 
 // number is what sections are made of.
 type number interface {
-	~uint8 | ~uint16 | ~uint32 | ~uint64 | ~float32
+	~int8 | ~uint8 | ~uint16 | ~uint32 | ~uint64 | ~float32
 }
 
 // asBytes returns the memory of s, which stays in use by both.

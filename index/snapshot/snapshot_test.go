@@ -16,6 +16,7 @@ import (
 
 // content is one of everything a stream can hold.
 type content struct {
+	Signed  []int8
 	Bytes   []byte
 	Shorts  []uint16
 	Words   []uint32
@@ -29,6 +30,7 @@ func write(c content) []byte {
 	var b bytes.Buffer
 	w := snapshot.NewWriter(&b, "test", 3)
 	w.Uint8s(c.Bytes)
+	w.Int8s(c.Signed)
 	w.Uint16s(c.Shorts)
 	w.Uint32s(c.Words)
 	w.Uint64s(c.Longs)
@@ -47,7 +49,7 @@ func write(c content) []byte {
 func read(b []byte) (content, error) {
 	r := snapshot.NewReader(bytes.NewReader(b), int64(len(b)), "test", 3)
 	c := content{
-		Bytes: r.Uint8s(), Shorts: r.Uint16s(), Words: r.Uint32s(), Longs: r.Uint64s(),
+		Bytes: r.Uint8s(), Signed: r.Int8s(), Shorts: r.Uint16s(), Words: r.Uint32s(), Longs: r.Uint64s(),
 		Floats: r.Float32s(), Number: r.Uint64(), Strings: r.Strings(),
 	}
 	return c, r.Close()
@@ -57,6 +59,7 @@ func TestReadEqualsWritten(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		want := content{
 			Bytes:   rapid.SliceOf(rapid.Byte()).Draw(t, "bytes"),
+			Signed:  rapid.SliceOf(rapid.Int8()).Draw(t, "signed"),
 			Shorts:  rapid.SliceOf(rapid.Uint16()).Draw(t, "shorts"),
 			Words:   rapid.SliceOf(rapid.Uint32()).Draw(t, "words"),
 			Longs:   rapid.SliceOf(rapid.Uint64()).Draw(t, "longs"),

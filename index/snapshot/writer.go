@@ -29,6 +29,9 @@ func NewWriter(w io.Writer, kind string, version uint64) *Writer {
 // Uint8s writes v.
 func (s *Writer) Uint8s(v []byte) { writeSection(s, typeUint8, v) }
 
+// Int8s writes v.
+func (s *Writer) Int8s(v []int8) { writeSection(s, typeInt8, v) }
+
 // Uint16s writes v.
 func (s *Writer) Uint16s(v []uint16) { writeSection(s, typeUint16, v) }
 

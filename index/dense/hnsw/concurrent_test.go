@@ -91,7 +91,7 @@ func TestConcurrent(t *testing.T) {
 	})
 	until(func(*rand.Rand) {
 		var b bytes.Buffer
-		s := snapshot.NewWriter(&b, "test", 1)
+		s := snapshot.NewWriter(&b, "test", 2)
 		w.graph.Save(s)
 		if err := s.Close(); err != nil {
 			fail("save: %v", err)

@@ -4,10 +4,12 @@ import (
 	"compress/gzip"
 	"errors"
 	"flag"
+	"fmt"
 	"io"
 	"math"
 	"math/rand/v2"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -18,10 +20,10 @@ import (
 	"github.com/braid-search/braid/index/topk"
 )
 
-// fixture is a graph as an earlier version saved it; what it holds follows from
-// fixtureVectors. Who changes the form leaves it alone and makes one of the next
-// version beside it: go test ./index/dense/hnsw -run TestFixture -update
-const fixture = "testdata/v1/graph.gz"
+// fixture is where a graph lies as it was saved in a version of the form; what it
+// holds follows from fixtureVectors. Who changes the form leaves those that are
+// there alone and makes one of the next version beside them: go test ./index/dense/hnsw -run TestFixture -update
+func fixture(version uint64) string { return fmt.Sprintf("testdata/v%d/graph.gz", version) }
 
 var update = flag.Bool("update", false, "write the fixture of today's form anew")
 
@@ -71,10 +73,11 @@ func writeFixture(t *testing.T) {
 			}
 		}
 	}
-	if err := os.MkdirAll("testdata/v1", 0o700); err != nil {
+	path := fixture(formVersion)
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		t.Fatal(err)
 	}
-	f, err := os.Create(fixture)
+	f, err := os.Create(path)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -89,7 +92,13 @@ func TestFixture(t *testing.T) {
 	if *update {
 		writeFixture(t)
 	}
-	f, err := os.Open(fixture)
+	for version := range uint64(formVersion) {
+		t.Run(fmt.Sprintf("v%d", version+1), func(t *testing.T) { testFixture(t, version+1) })
+	}
+}
+
+func testFixture(t *testing.T, version uint64) {
+	f, err := os.Open(fixture(version))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -141,7 +150,7 @@ func TestLaterVersion(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, err = load(saveAs(t, g, 9), 0, dim)
-	if braid.CodeOf(err) != braid.Conflict || !strings.Contains(err.Error(), "version 9, this program reads 1") {
+	if braid.CodeOf(err) != braid.Conflict || !strings.Contains(err.Error(), "version 9, this program reads 1 to 2") {
 		t.Errorf("error %v, want %s with the versions", err, braid.Conflict)
 	}
 }

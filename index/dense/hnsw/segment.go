@@ -41,6 +41,7 @@ type segment struct {
 func newSegment(g *geometry, first uint32) *segment {
 	s := bareSegment(g, first)
 	rows := g.rows()
+	s.makeCodes(g)
 	s.vectors = make([]float32, int(rows)*g.dim)
 	s.bottom = make([]uint32, int(rows)*g.width(0))
 	s.upper = make([]uint32, int(s.upperAt[rows])*g.width(1))
@@ -55,9 +56,6 @@ func newSegment(g *geometry, first uint32) *segment {
 func bareSegment(g *geometry, first uint32) *segment {
 	rows := g.rows()
 	s := &segment{
-		codes:   make([]int8, int(rows)*g.dim),
-		scales:  make([]float32, rows),
-		missed:  make([]float32, rows),
 		upperAt: make([]uint16, rows+1),
 		inbound: make([]uint32, rows),
 	}
@@ -72,6 +70,12 @@ func (s *segment) encode(row uint32, dim int) {
 	vector, codes := s.vectors[int(row)*dim:][:dim], s.codes[int(row)*dim:][:dim]
 	s.scales[row] = quantise(vector, codes)
 	s.missed[row], _ = quant.Missed(vector, codes, s.scales[row])
+}
+
+// makeCodes makes room for the codes of all rows.
+func (s *segment) makeCodes(g *geometry) {
+	rows := int(g.rows())
+	s.codes, s.scales, s.missed = make([]int8, rows*g.dim), make([]float32, rows), make([]float32, rows)
 }
 
 // level is the highest layer of the node at row.

@@ -1,6 +1,7 @@
 package hnsw
 
 import (
+	"math"
 	"slices"
 
 	"github.com/braid-search/braid/index/dense/simd"
@@ -8,8 +9,9 @@ import (
 )
 
 // Save writes the graph: M, EfConstruction and the seed, the entry, the number
-// of segments, and of each segment the sets, the vectors, the links and the
-// twins. What follows from these is computed anew by Load. Insertions wait until
+// of segments, and of each segment the sets, the vectors, their codes, the links
+// and the twins. What else follows from these is computed anew by Load. A form of
+// version 1 had no codes. Insertions wait until
 // it has ended, searches do not; what is removed meanwhile may be in it.
 func (g *Graph) Save(w *snapshot.Writer) {
 	g.vacuum.Lock()
@@ -53,6 +55,9 @@ func (s *searcher) save(w *snapshot.Writer, i int, chained bitset) {
 	w.Uint64s(live)
 	w.Uint64s(segment.linked)
 	w.Float32s(segment.vectors)
+	w.Int8s(segment.codes)
+	w.Float32s(segment.scales)
+	w.Float32s(segment.missed)
 	w.Uint32s(bottom)
 	w.Uint32s(upper)
 	w.Uint32s(twins)
@@ -128,6 +133,14 @@ func (l *loader) segment() {
 	s.live = array(l, "live", l.Uint64s(), rows/64)
 	s.linked = array(l, "linked", l.Uint64s(), rows/64)
 	s.vectors = array(l, "vectors", l.Float32s(), rows*l.dim)
+	coded := l.Version() > 1
+	if coded {
+		s.codes = array(l, "codes", l.Int8s(), rows*l.dim)
+		s.scales = array(l, "scales", l.Float32s(), rows)
+		s.missed = array(l, "missed", l.Float32s(), rows)
+	} else {
+		s.makeCodes(l.geometry)
+	}
 	s.bottom = array(l, "bottom", l.Uint32s(), rows*l.width(0))
 	s.upper = array(l, "upper", l.Uint32s(), int(s.upperAt[rows])*l.width(1))
 	s.twins = array(l, "twins", l.Uint32s(), rows)
@@ -150,7 +163,12 @@ func (l *loader) segment() {
 			l.Fail("the vector of node %d has a component that is not finite", node)
 			return
 		}
-		s.encode(row, l.dim)
+		if !coded {
+			s.encode(row, l.dim)
+		} else if scale, missed := s.scales[row], s.missed[row]; !(scale >= 0) || scale > math.MaxFloat32 || !(missed >= 0) {
+			l.Fail("the codes of node %d have a scale of %v and miss %v", node, scale, missed)
+			return
+		}
 	}
 	l.add(s)
 }

@@ -14,9 +14,12 @@ import (
 	"github.com/braid-search/braid/index/topk"
 )
 
+// formVersion is that of the form that graphs are saved in.
+const formVersion = 2
+
 func save(t testing.TB, g *hnsw.Graph) []byte {
 	t.Helper()
-	return saveAs(t, g, 1)
+	return saveAs(t, g, formVersion)
 }
 
 func saveAs(t testing.TB, g *hnsw.Graph, version uint64) []byte {
@@ -31,7 +34,7 @@ func saveAs(t testing.TB, g *hnsw.Graph, version uint64) []byte {
 }
 
 func load(b []byte, end uint64, dim int) (*hnsw.Graph, error) {
-	r := snapshot.NewReader(bytes.NewReader(b), int64(len(b)), "test", 1)
+	r := snapshot.NewReader(bytes.NewReader(b), int64(len(b)), "test", formVersion)
 	g, err := hnsw.Load(r, end, dim)
 	if err != nil {
 		return nil, err
@@ -161,15 +164,18 @@ type saved struct {
 	head                []uint64
 	known, live, linked []uint64
 	vectors             []float32
+	codes               []int8
+	scales, missed      []float32
 	bottom, upper       []uint32
 	twins               []uint32
 }
 
 func read(t *testing.T, b []byte) (s saved) {
 	t.Helper()
-	r := snapshot.NewReader(bytes.NewReader(b), int64(len(b)), "test", 1)
+	r := snapshot.NewReader(bytes.NewReader(b), int64(len(b)), "test", formVersion)
 	s.head, s.known, s.live, s.linked = r.Uint64s(), r.Uint64s(), r.Uint64s(), r.Uint64s()
-	s.vectors, s.bottom, s.upper, s.twins = r.Float32s(), r.Uint32s(), r.Uint32s(), r.Uint32s()
+	s.vectors, s.codes, s.scales, s.missed = r.Float32s(), r.Int8s(), r.Float32s(), r.Float32s()
+	s.bottom, s.upper, s.twins = r.Uint32s(), r.Uint32s(), r.Uint32s()
 	if err := r.Close(); err != nil {
 		t.Fatal(err)
 	}
@@ -178,11 +184,14 @@ func read(t *testing.T, b []byte) (s saved) {
 
 func (s saved) write() []byte {
 	var b bytes.Buffer
-	w := snapshot.NewWriter(&b, "test", 1)
+	w := snapshot.NewWriter(&b, "test", formVersion)
 	for _, words := range [][]uint64{s.head, s.known, s.live, s.linked} {
 		w.Uint64s(words)
 	}
 	w.Float32s(s.vectors)
+	w.Int8s(s.codes)
+	w.Float32s(s.scales)
+	w.Float32s(s.missed)
 	for _, numbers := range [][]uint32{s.bottom, s.upper, s.twins} {
 		w.Uint32s(numbers)
 	}
@@ -221,7 +230,7 @@ func TestDamageUnderChecksums(t *testing.T) {
 func (s *saved) damage(random *rand.Rand, n int) {
 	links := func(v []uint32) *uint32 { return &v[random.IntN(len(v))] }
 	node := random.IntN(n)
-	switch random.IntN(9) {
+	switch random.IntN(12) {
 	case 0:
 		s.head[random.IntN(len(s.head))] ^= 1 << random.IntN(64)
 	case 1:
@@ -238,7 +247,13 @@ func (s *saved) damage(random *rand.Rand, n int) {
 		*links(s.upper) = random.Uint32N(uint32(n) * 2)
 	case 7:
 		s.twins[node] = random.Uint32N(uint32(n) * 2)
-	case 8: // a whole array of another length
+	case 8:
+		s.codes[random.IntN(n*dim)] = int8(random.IntN(256) - 128)
+	case 9:
+		s.scales[node] = []float32{0, -1, float32(math.NaN()), float32(math.Inf(1)), math.MaxFloat32}[random.IntN(5)]
+	case 10:
+		s.missed[node] = []float32{0, -1, float32(math.NaN()), float32(math.Inf(1)), math.MaxFloat32}[random.IntN(5)]
+	case 11: // a whole array of another length
 		s.upper = s.upper[:random.IntN(len(s.upper))]
 	}
 }
@@ -286,7 +301,7 @@ func TestSaveTellsWriteErrors(t *testing.T) {
 	w := newWorld(t, 36)
 	w.grow(10)
 	for _, after := range []int{0, 100, 10_000} {
-		s := snapshot.NewWriter(&failing{after}, "test", 1)
+		s := snapshot.NewWriter(&failing{after}, "test", formVersion)
 		w.graph.Save(s)
 		if err := s.Close(); !errors.Is(err, errFull) {
 			t.Errorf("after %d bytes: error %v", after, err)

@@ -255,11 +255,12 @@ func TestReport(t *testing.T) {
 }
 
 func TestVerdict(t *testing.T) {
+	few := quality{Interval: eval.Interval{Low: 0.1, High: 0.2}, P: 0.1}
 	up, down, open := quality{Interval: eval.Interval{Low: 0.1, High: 0.2}}, quality{Interval: eval.Interval{Low: -0.2, High: -0.1}}, quality{Interval: eval.Interval{Low: -0.1, High: 0.1}}
 	for want, r := range map[string]rowResult{
-		"better":                  {All: up},
+		"better":                  {All: up, Sets: []cell{{quality: few}}},
 		"worse":                   {All: down},
-		"no difference shown":     {All: open, Sets: []cell{{quality: open}}},
+		"no difference shown":     {All: open, Sets: []cell{{quality: open}, {quality: few}}},
 		"worse on 1, better on 0": {All: open, Sets: []cell{{quality: open}, {quality: down}}},
 	} {
 		if got := r.verdict(); got != want {
@@ -270,6 +271,7 @@ func TestVerdict(t *testing.T) {
 		{Name: "a", Off: true, All: open, Sets: []cell{{quality: open}}},
 		{Name: "b", Off: true, All: open, Sets: []cell{{quality: down}}},
 		{Name: "c", All: open},
+		{Name: "d", Off: true, All: open, Ratio: 2},
 	}}}}
 	if got := r.unpaid(); !slices.Equal(got, []string{"first stage, a"}) {
 		t.Errorf("unpaid: %q", got)

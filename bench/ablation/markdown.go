@@ -13,7 +13,8 @@ func (r *results) markdown() string {
 	d.Line("\nEach row asks as the defaults do, with one thing changed. Differences are those from the")
 	d.Line("defaults, paired by query, with 95 %% intervals by the bootstrap; p is of the paired")
 	d.Line("randomisation test, and none is corrected for the number of rows. *All* is the mean of the")
-	d.Line("sets, each with the same weight. **Bold** is a difference whose interval is on one side of 0.")
+	d.Line("sets, each with the same weight. **Bold** is a difference whose interval is on one side of 0,")
+	d.Line("with p below 0.05.")
 	d.Line("Times are from sending a request to the last byte of its answer, one client, every query")
 	d.Line("in all ways in random order; × is the median, over queries, of the time by the defaults'.")
 	for _, s := range r.Stages {
@@ -37,7 +38,7 @@ func (r *results) qualityTable(d *report.Document, s stageResult) {
 		if i == 0 {
 			cells = append(cells, number(row.All.NDCG), "")
 		} else {
-			cells = append(cells, row.All.String(), fmt.Sprintf("%.3f", row.All.P))
+			cells = append(cells, row.All.String(), probability(row.All.P))
 		}
 		for _, c := range row.Sets {
 			switch {
@@ -46,7 +47,7 @@ func (r *results) qualityTable(d *report.Document, s stageResult) {
 			case c.Changed == 0:
 				cells = append(cells, "the same answers")
 			default:
-				cells = append(cells, fmt.Sprintf("%s, p %.3f, %d changed", c.quality, c.P, c.Changed))
+				cells = append(cells, fmt.Sprintf("%s, p %s, %d changed", c.quality, probability(c.P), c.Changed))
 			}
 		}
 		d.Row(cells...)
@@ -67,7 +68,7 @@ func (r *results) timeTable(d *report.Document, s stageResult) {
 	for _, row := range s.Rows {
 		cells := []string{row.Name, fmt.Sprintf("%.2f", row.Ratio)}
 		for _, c := range row.Sets {
-			cells = append(cells, fmt.Sprintf("%.3g / %.3g", c.Time.Median, c.Time.P95))
+			cells = append(cells, milliseconds(c.Time.Median)+" / "+milliseconds(c.Time.P95))
 		}
 		d.Row(cells...)
 	}
@@ -115,17 +116,20 @@ func (r *results) verdicts(d *report.Document) {
 		}
 	}
 	if list := r.unpaid(); len(list) > 0 {
-		d.Line("\nLeft out without a loss that shows, in all or on any set: %s.", strings.Join(list, "; "))
+		d.Line("\nLeft out without a loss that shows, in all or on any set, or of time: %s.", strings.Join(list, "; "))
 	}
 }
 
+// slower is how much longer a search takes that is said to be slower.
+const slower = 1.05
+
 // unpaid are the ideas that nothing shows to be worth anything: without them the mean
-// is no worse, and no set is.
+// is no worse, and no set is, and a search takes no longer.
 func (r *results) unpaid() []string {
 	var list []string
 	for _, s := range r.Stages {
 		for _, row := range s.Rows {
-			loses := row.All.worse()
+			loses := row.All.worse() || row.Ratio > slower
 			for _, c := range row.Sets {
 				loses = loses || c.worse()
 			}
@@ -138,6 +142,21 @@ func (r *results) unpaid() []string {
 }
 
 func number(v float64) string { return strings.TrimPrefix(fmt.Sprintf("%.4f", v), "0") }
+
+func probability(p float64) string {
+	if p < 0.001 {
+		return "< .001"
+	}
+	return strings.TrimPrefix(fmt.Sprintf("%.3f", p), "0")
+}
+
+// milliseconds are three digits, or whole.
+func milliseconds(ms float64) string {
+	if ms >= 100 {
+		return fmt.Sprintf("%.0f", ms)
+	}
+	return fmt.Sprintf("%.3g", ms)
+}
 
 // signed is a difference to three digits, with a true minus sign.
 func signed(v float64) string {

@@ -50,9 +50,10 @@ type quality struct {
 	P          float64       `json:"p"`        // of eval.RandomizationTest
 }
 
-// better and worse report whether the interval is on one side of 0.
-func (q quality) better() bool { return q.Interval.Low > 0 }
-func (q quality) worse() bool  { return q.Interval.High < 0 }
+// better and worse report whether the interval is on one side of 0 and the test agrees:
+// of few queries the interval is too short.
+func (q quality) better() bool { return q.Interval.Low > 0 && q.P < 0.05 }
+func (q quality) worse() bool  { return q.Interval.High < 0 && q.P < 0.05 }
 
 // cell is one row on one set.
 type cell struct {

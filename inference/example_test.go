@@ -72,7 +72,7 @@ func ExampleSparse_Expand() {
 		}
 	}
 	// Output:
-	// fat 2.64
+	// fat 2.63
 	// potato 2.62
 }
 

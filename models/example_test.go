@@ -19,7 +19,7 @@ func ExampleCatalogue() {
 	}
 	// Output:
 	// bge-small-en-v1.5      dense         MIT        33 MB
-	// splade-tiny            sparse        Apache-2.0 17 MB
+	// splade-tiny            sparse        Apache-2.0 21 MB
 	// ms-marco-minilm-l12-v2 cross-encoder Apache-2.0 33 MB
 }
 

@@ -62,6 +62,9 @@ const (
 	// DynamicInt8 models scale activations over the whole batch, so that batch
 	// mates change each other's outputs: they run one text at a time.
 	DynamicInt8 Quantization = "dynamic-int8"
+	// Int8 models multiply in int8 and scale the activations of each text by
+	// themselves, so that batch mates do not matter.
+	Int8 Quantization = "int8"
 )
 
 // ManifestFile is the name of the manifest in a model's folder.
@@ -201,7 +204,7 @@ func (m Manifest) Validate() error {
 		f.check(utf8.ValidString(prefix.value), "%s is not valid UTF-8", prefix.field)
 		f.check(prefix.value == "" || m.Kind != CrossEncoder, "%s is %.40q, but a cross-encoder takes none", prefix.field, prefix.value)
 	}
-	f.oneOf("quantization", string(m.Quantization), string(NotQuantized), string(DynamicInt8))
+	f.oneOf("quantization", string(m.Quantization), string(NotQuantized), string(Int8), string(DynamicInt8))
 	return f.err(m.Name)
 }
 

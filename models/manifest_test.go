@@ -78,7 +78,7 @@ func TestValidateNamesTheFault(t *testing.T) {
 		{"negative max tokens", func(m *Manifest) { m.MaxTokens = -1 }, "max_tokens is -1, want 4 to 131072"},
 		{"long prefix", func(m *Manifest) { m.PassagePrefix = strings.Repeat("a", 4097) }, "passage_prefix has 4097 bytes"},
 		{"prefix not UTF-8", func(m *Manifest) { m.QueryPrefix = "\xff" }, "query_prefix is not valid UTF-8"},
-		{"no quantization", func(m *Manifest) { m.Quantization = "" }, `quantization is "", want one of ["none" "dynamic-int8"]`},
+		{"no quantization", func(m *Manifest) { m.Quantization = "" }, `quantization is "", want one of ["none" "int8" "dynamic-int8"]`},
 		{"prefix for pairs", func(m *Manifest) { m.Kind = CrossEncoder }, `query_prefix is "query: ", but a cross-encoder takes none`},
 		{"dimensions for pairs", func(m *Manifest) { m.Kind = CrossEncoder }, "dimensions is 8, but a cross-encoder has none"},
 		{"normalised weights", func(m *Manifest) { m.Kind = Sparse }, "only dense vectors are normalised"},
@@ -167,6 +167,7 @@ func TestDigestCoversWhatChangesOutputs(t *testing.T) {
 		{"query weights", func(m *Manifest) { m.QueryWeights = "data/weights.bin" }, false},
 		{"revision", func(m *Manifest) { m.Source.Revision = "0123" }, true},
 		{"quantization", func(m *Manifest) { m.Quantization = DynamicInt8 }, false},
+		{"other quantization", func(m *Manifest) { m.Quantization = Int8 }, false},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
@@ -184,7 +185,7 @@ func TestDigestCoversWhatChangesOutputs(t *testing.T) {
 func TestDigestsOfTheCatalogueAreStable(t *testing.T) {
 	want := map[string]string{
 		"bge-small-en-v1.5":      "683dc1e9865ddaff8afc88a9936f9fa13485136985857c944bd443209a1dc6af",
-		"splade-tiny":            "b61395232146447576d6cf9695cbab0842bbe4c1b59bc2c35b1d615fcd9f6627",
+		"splade-tiny":            "b705baeb3b48d921b90319ca4791c907ea50a06a76c56bc06c21ce25e1160076",
 		"ms-marco-minilm-l12-v2": "8d97678fa245eadedd0a7b2343b4d63d4d16fd1aed1d9bf73526aa9703a8767c",
 	}
 	catalogue, err := Catalogue()

@@ -2,7 +2,10 @@
 
     python3 -m venv /tmp/golden
     /tmp/golden/bin/pip install -r requirements.txt
-    /tmp/golden/bin/python golden.py      # after `make setup`
+    /tmp/golden/bin/python golden.py FLOAT.onnx      # after `make setup`
+
+FLOAT.onnx is the SPLADE with its head in float32, for the numbers that the int8
+head has to come near: models/export/export.py --float32 makes it.
 
 The reference is onnxruntime and tokenizers, one text a run, one thread. The
 layer norms are apart from their sums, as braid runs them. The int8 products are
@@ -16,6 +19,7 @@ strict on a CPU that has the same ones and looser on others.
 import base64
 import json
 import pathlib
+import sys
 
 import numpy as np
 import onnxruntime
@@ -103,7 +107,7 @@ def instruction_sets():
 
 
 class Model:
-    def __init__(self, name):
+    def __init__(self, name, graph=None):
         self.tokenizer = Tokenizer.from_file(str(MODELS / name / "tokenizer.json"))
         self.tokenizer.no_padding()
         options = onnxruntime.SessionOptions()
@@ -112,7 +116,7 @@ class Model:
         options.add_session_config_entry("session.x64quantprecision", "1")
         options.add_session_config_entry("optimization.disable_specified_optimizers", "SkipLayerNormFusion")
         self.session = onnxruntime.InferenceSession(
-            str(MODELS / name / "model.onnx"), options, providers=["CPUExecutionProvider"]
+            str(graph or MODELS / name / "model.onnx"), options, providers=["CPUExecutionProvider"]
         )
 
     def encode(self, *texts):
@@ -136,18 +140,23 @@ def packed(values):
     return base64.b64encode(np.ascontiguousarray(values).tobytes()).decode()
 
 
-def text_case(name, text, times, role, dense, sparse):
+def expansion(model, text):
+    """The entries above zero: their indices and their weights."""
+    encoding, _ = model.encode(text)
+    weights = model.run(encoding)
+    indices = np.nonzero(weights > 0)[0]
+    return packed(indices.astype("<u4")), packed(weights[indices].astype("<f4"))
+
+
+def text_case(name, text, times, role, dense, sparse, sparse_float):
     full = text * times
     encoding, count = dense.encode((QUERY_PREFIX if role == "query" else "") + full)
     vector = dense.run(encoding)[0]
     case = {"name": name, "text": text, "times": times, "role": role, "tokens": count}
     case["ids"] = packed(np.array(encoding.ids, "<u4"))
     case["dense"] = packed((vector / np.linalg.norm(vector)).astype("<f4"))
-    encoding, _ = sparse.encode(full)
-    weights = sparse.run(encoding)
-    indices = np.nonzero(weights > 0)[0]
-    case["indices"] = packed(indices.astype("<u4"))
-    case["weights"] = packed(weights[indices].astype("<f4"))
+    case["indices"], case["weights"] = expansion(sparse, full)
+    case["float_indices"], case["float_weights"] = expansion(sparse_float, full)
     return case
 
 
@@ -165,8 +174,9 @@ def pair_case(query, passage, model):
 
 def main():
     dense, sparse, pair = Model("bge-small-en-v1.5"), Model("splade-tiny"), Model("ms-marco-minilm-l12-v2")
-    texts = [text_case(*text, "passage", dense, sparse) for text in TEXTS]
-    texts.append(text_case("query prefix", "how do I reset the pump?", 1, "query", dense, sparse))
+    heads = dense, sparse, Model("splade-tiny", sys.argv[1])
+    texts = [text_case(*text, "passage", *heads) for text in TEXTS]
+    texts.append(text_case("query prefix", "how do I reset the pump?", 1, "query", *heads))
     golden = {
         "instruction_sets": instruction_sets(),
         "texts": texts,

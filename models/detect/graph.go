@@ -28,6 +28,8 @@ type graphFacts struct {
 	positions int64
 	// dynamicInt8 is true when activations are scaled while the graph runs.
 	dynamicInt8 bool
+	// int8 is true when the graph multiplies integers, however they came about.
+	int8 bool
 }
 
 // tensor is an input or output.
@@ -165,12 +167,17 @@ const maxInitializers = 1 << 16
 // dynamicOperators scale activations by the range of the whole batch.
 var dynamicOperators = []string{"DynamicQuantizeLinear", "DynamicQuantizeMatMul", "DynamicQuantizeLSTM"}
 
+// integerProduct multiplies what was scaled by other operators than those: in the
+// graphs of models/export by the range of each text.
+const integerProduct = "MatMulInteger"
+
 func (g *graphFacts) readNode(p *proto, size int64) error {
 	return p.message(size, func(f field) error {
 		switch f.number {
 		case nodeOpType:
 			op, err := p.text(f.size)
 			g.dynamicInt8 = g.dynamicInt8 || slices.Contains(dynamicOperators, op)
+			g.int8 = g.int8 || op == integerProduct
 			return err
 		case nodeAttribute:
 			return p.message(f.size, func(f field) error {

@@ -257,9 +257,13 @@ func (d *inspection) decideInputs() {
 }
 
 func (d *inspection) decideQuantization() {
-	d.manifest.Quantization = models.NotQuantized
-	if d.facts.dynamicInt8 {
+	switch {
+	case d.facts.dynamicInt8:
 		d.manifest.Quantization = models.DynamicInt8
+	case d.facts.int8:
+		d.manifest.Quantization = models.Int8
+	default:
+		d.manifest.Quantization = models.NotQuantized
 	}
 	d.note("quantization", string(d.manifest.Quantization), d.graph)
 }

@@ -141,6 +141,8 @@ func TestSettings(t *testing.T) {
 		{"table not wanted", folder(onnx{outputs: []tensor{output("weights", 0, 100)}}, map[string]string{"idf.json": `{}`}), Options{QueryWeights: None}, `w=""`},
 		{"a table of no use to a dense model", folder(onnx{outputs: hidden}, with("idf.json", `{}`)), Options{}, `w=""`},
 		{"quantised dynamically", folder(onnx{outputs: hidden, operators: []string{"DynamicQuantizeLinear"}}, st), Options{}, "dynamic-int8"},
+		{"quantised dynamically, with its product", folder(onnx{outputs: hidden, operators: []string{"DynamicQuantizeLinear", "MatMulInteger"}}, st), Options{}, "dynamic-int8"},
+		{"scaled by other operators", folder(onnx{outputs: hidden, operators: []string{"Round", "MatMulInteger"}}, st), Options{}, " int8 "},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {

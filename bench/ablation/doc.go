@@ -9,7 +9,7 @@
 //	make build
 //	go run ./bench/ablation prepare                       # stores the collections, once
 //	go run ./bench/ablation -out OUT                      # OUT.json and OUT.md
-//	go run ./bench/ablation -out OUT -times 11m           # only the times in them anew
+//	go run ./bench/ablation -out OUT -times 11m           # only times and budgets anew
 //
 // The collections, and answers asked already by the same program, are kept in
 // .local/bench/ablation/KEY, where other models make another KEY: a run that was

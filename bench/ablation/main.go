@@ -226,8 +226,12 @@ func (p *program) measureTimes(ctx context.Context, out string, limit time.Durat
 		if s.name == firstStage {
 			until = begun.Add(limit / 10)
 		}
+		before := len(timed.all)
 		if err := p.rounds(ctx, s, p.mostQueries(), until, timed); err != nil {
 			return err
+		}
+		if len(timed.all) == before {
+			return braid.Errorf(braid.InvalidArgument, "-times %s is too short for one query of each set, %s", limit, s.name)
 		}
 	}
 	if err := kept.add(timed.all); err != nil {

@@ -10,6 +10,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/braid-search/braid"
+	"github.com/braid-search/braid/internal/eval"
 	"github.com/braid-search/braid/search"
 )
 
@@ -75,10 +76,14 @@ func (r *run) judgeStack(ctx context.Context, c *corpus, st stack, against whole
 	return nil
 }
 
-// judge asks every judged query and notes how good the answers are. The first of
+// judge asks the judged queries, of reranked work as many as are wanted, and notes how good the answers are. The first of
 // a kind is what the rest is compared with.
 func (r *run) judge(ctx context.Context, c *corpus, s *server, work string, rerank bool, against whole, ask func(string) request) error {
-	scores, err := r.scores(ctx, c, s, work, askers, ask)
+	queries := c.judged(r.cfg.Judged)
+	if !rerank {
+		queries = c.queries // they take no time
+	}
+	scores, err := r.scores(ctx, queries, s, work, askers, ask)
 	if err != nil {
 		return err
 	}
@@ -89,10 +94,9 @@ func (r *run) judge(ctx context.Context, c *corpus, s *server, work string, rera
 	return nil
 }
 
-// scores asks every judged query, so many at the same time, and returns the
-// nDCG@10 of each.
-func (r *run) scores(ctx context.Context, c *corpus, s *server, work string, askers int, ask func(string) request) ([]float64, error) {
-	queries := c.judged(r.cfg.Judged)
+// scores asks judged queries, so many at the same time, and returns the nDCG@10
+// of each.
+func (r *run) scores(ctx context.Context, queries []eval.Query, s *server, work string, askers int, ask func(string) request) ([]float64, error) {
 	r.say("%s: %s, %d queries", s.name, work, len(queries))
 	scores := make([]float64, len(queries))
 	g, ctx := errgroup.WithContext(ctx)

@@ -70,8 +70,8 @@ type Config struct {
 	// SoakTime is how long Soak runs; default 10 minutes.
 	SoakTime time.Duration
 
-	// Judged is how many judged queries are asked for the sake of their answers,
-	// the first ones; default all.
+	// Judged is how many judged queries are asked with a rerank for the sake of
+	// their answers, the first ones; default all. Without a rerank it is all.
 	Judged int
 	// LoadTime is how long Load runs at a rate in a round; default 10 seconds.
 	LoadTime time.Duration

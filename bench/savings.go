@@ -151,7 +151,8 @@ func (r *run) judgeTimed(ctx context.Context, c *corpus, s *server) error {
 	ask := func(way saving) func(string) request {
 		return func(q string) request { return s.asks(c, way.ask(q)) }
 	}
-	whole, err := r.scores(ctx, c, s, all[0].name, 1, ask(all[0]))
+	queries := c.judged(r.cfg.Judged)
+	whole, err := r.scores(ctx, queries, s, all[0].name, 1, ask(all[0]))
 	if err != nil {
 		return err
 	}
@@ -159,7 +160,7 @@ func (r *run) judgeTimed(ctx context.Context, c *corpus, s *server) error {
 		if !way.timed {
 			continue
 		}
-		scores, err := r.scores(ctx, c, s, way.name, 1, ask(way))
+		scores, err := r.scores(ctx, queries, s, way.name, 1, ask(way))
 		if err != nil {
 			return err
 		}

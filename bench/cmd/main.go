@@ -88,7 +88,7 @@ func runBench(ctx context.Context, args []string, stdout, stderr io.Writer) erro
 	flags.StringVar(&cfg.Corpus, "corpus", "", "dataset in BEIR layout to cut texts from (default: demo)")
 	flags.IntVar(&cfg.Rounds, "rounds", 0, "counted runs of each side (default 5)")
 	flags.IntVar(&cfg.Documents, "documents", 0, "documents of the corpus to search in (default 1000)")
-	flags.IntVar(&cfg.Judged, "judged", 0, "judged queries to ask in the part answers (default all)")
+	flags.IntVar(&cfg.Judged, "judged", 0, "judged queries to rerank in the parts answers and savings (default all)")
 	flags.IntVar(&cfg.Queries, "queries", 0, "queries a round, without a rerank (default 200)")
 	flags.IntVar(&cfg.Passages, "passages", 0, "passages of mixed lengths (default 256)")
 	flags.IntVar(&cfg.Reranks, "reranks", 0, "queries a round, with a rerank (default 10)")

@@ -26,6 +26,7 @@ func libraryPeers() []library {
 		onnxruntimePeer("sorted-8", peer.Passages, peer.Rerank),
 		onnxruntimePeer("one-by-one"),
 		onnxruntimePeer("two-callers"),
+		onnxruntimePeer("two-callers-apart", peer.Passages, peer.Rerank),
 		fastembedPeer("default"),
 		fastembedPeer("1", peer.Passages, peer.Rerank),
 	}

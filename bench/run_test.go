@@ -73,8 +73,10 @@ func TestRunWithoutPeers(t *testing.T) {
 	}
 }
 
-// Bare onnxruntime computes the same vectors and scores, one text at a time, as
-// braid does: the comparison is of the same work.
+// Bare onnxruntime computes the same vectors, one text at a time, as braid does, and
+// with braid's setting the same scores: the comparison is of the same work. With
+// its own setting layer norms are rounded otherwise, which dynamic quantisation
+// makes tenths of a logit of.
 func TestRunAgainstOnnxruntime(t *testing.T) {
 	if _, err := os.Stat((Config{Root: testenv.Root()}).python("onnxruntime")); err != nil {
 		t.Skip("skipped: no peer: run bench/peers/install onnxruntime")
@@ -89,12 +91,12 @@ func TestRunAgainstOnnxruntime(t *testing.T) {
 			continue
 		}
 		same++
-		if a.LargestDifference > 1e-3 || a.LowestCosine != 0 && a.LowestCosine < 0.99999 {
+		if a.LargestDifference > 1e-3 && strings.Contains(a.Contender, "apart") || a.LowestCosine != 0 && a.LowestCosine < 0.99999 {
 			t.Errorf("%s, %s: its answers are not braid's: %+v", a.Contender, a.Workload, a)
 		}
 	}
-	if same != 6 {
-		t.Errorf("%d agreements of one text a run, want two contenders in three workloads", same)
+	if same != 8 {
+		t.Errorf("%d agreements of one text a run, want two contenders in three workloads and one in two", same)
 	}
 	for _, c := range report.Comparisons {
 		if len(c.AFigure.Rounds) != 2 || c.AFigure.Min <= 0 || c.BFigure.Min <= 0 {

@@ -7,6 +7,9 @@ KIND is dense or pair, MODEL_DIR holds model.onnx and tokenizer.json. STRATEGY:
   sorted-8      batches of 8 of similar length, padded; default threads
   one-by-one    one text a run; default threads
   two-callers   one text a run on one thread, two callers side by side
+  two-callers-apart
+                the same without the fusion of layer norms that braid leaves out: the
+                very computation that braid does
 """
 
 import sys
@@ -23,13 +26,15 @@ MAX_TOKENS = 512
 
 class Model:
     def __init__(self, kind, folder, strategy):
-        self.kind, self.strategy = kind, strategy
+        self.kind, self.strategy = kind, strategy.removesuffix("-apart")
         self.tokenizer = Tokenizer.from_file(str(folder / "tokenizer.json"))
         self.tokenizer.no_padding()
         self.tokenizer.enable_truncation(MAX_TOKENS)
         options = onnxruntime.SessionOptions()
-        if strategy == "two-callers":
+        if self.strategy == "two-callers":
             options.intra_op_num_threads = 1
+        if strategy.endswith("-apart"):
+            options.add_session_config_entry("optimization.disable_specified_optimizers", "SkipLayerNormFusion")
         self.session = onnxruntime.InferenceSession(
             str(folder / "model.onnx"), options, providers=["CPUExecutionProvider"]
         )

@@ -55,9 +55,6 @@ func (c *corpus) judged(most int) []eval.Query {
 // collection is its name in braid, as braid eval calls it.
 func (c *corpus) collection() string { return "eval-" + c.name }
 
-// folder is braid's data folder for it alone, kept from one run to the next.
-func (c *corpus) folder() string { return "data-endtoend-" + c.name }
-
 // texts are n queries, from the first again after the last.
 func (c *corpus) texts(n int) []string {
 	list := make([]string, n)
@@ -155,7 +152,7 @@ func (r *run) startSearch(ctx context.Context, c *corpus) (*server, error) {
 		return nil, err
 	}
 	begun := time.Now()
-	s, err := startBraid(ctx, r.cfg, c.folder(), denseModel, sparseModel, pairModel)
+	s, err := startBraid(ctx, r.cfg, r.kept("data-endtoend-"+c.name), denseModel, sparseModel, pairModel)
 	if err != nil {
 		return nil, err
 	}
@@ -163,7 +160,7 @@ func (r *run) startSearch(ctx context.Context, c *corpus) (*server, error) {
 }
 
 func (r *run) storeCorpus(ctx context.Context, c *corpus) (err error) {
-	s, err := startBraid(ctx, r.cfg, c.folder(), denseModel, sparseModel, pairModel)
+	s, err := startBraid(ctx, r.cfg, r.kept("data-endtoend-"+c.name), denseModel, sparseModel, pairModel)
 	if err != nil {
 		return err
 	}

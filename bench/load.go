@@ -47,7 +47,7 @@ func loadShares() []float64 { return []float64{0.25, 0.5, 0.75, 0.9, 1.1} }
 
 // load measures latency against the rate at which searches arrive.
 func (r *run) load(ctx context.Context) (err error) {
-	s, err := startServed(ctx, r.cfg, "data-stages")
+	s, err := startServed(ctx, r.cfg, r.kept("data-stages"))
 	if err != nil {
 		return err
 	}

@@ -192,6 +192,12 @@ func (r *run) say(format string, args ...any) {
 	_, _ = fmt.Fprintf(r.cfg.Log, "bench "+r.part+": "+format+"\n", args...) // nowhere left to report a failure
 }
 
+// kept is the name of a folder whose content is kept from one run to the next: it
+// has vectors of these very models.
+func (r *run) kept(name string) string {
+	return fmt.Sprintf("%s-%.6s-%.6s", name, r.report.Models[denseModel], r.report.Models[sparseModel])
+}
+
 // clear empties a folder of scratch.
 func (r *run) clear(name string) error {
 	if err := os.RemoveAll(r.cfg.scratch(name)); err != nil {

@@ -69,7 +69,7 @@ func (st stack) wanted(cfg Config) bool {
 
 // startStack starts a stack with all of c stored.
 func (r *run) startStack(ctx context.Context, c *corpus, st stack) (*server, error) {
-	folder := r.cfg.scratch(filepath.Join("stacks", c.name))
+	folder := r.cfg.scratch(filepath.Join("stacks", r.kept(c.name)))
 	if err := c.write(folder); err != nil {
 		return nil, err
 	}

@@ -37,7 +37,7 @@ func ways() []asked {
 
 // stages measures each stage of searches, each query in every mode in turn.
 func (r *run) stages(ctx context.Context) (err error) {
-	s, err := startServed(ctx, r.cfg, "data-stages")
+	s, err := startServed(ctx, r.cfg, r.kept("data-stages"))
 	if err != nil {
 		return err
 	}

@@ -20,6 +20,10 @@ import (
 // are left out of the answer.
 func (s *Service) Search(ctx context.Context, name string, req Request) (*Response, error) {
 	start := time.Now()
+	// What is wrong with the request itself comes before a collection that is not there.
+	if _, err := req.plan(s.models.Pair != nil); err != nil {
+		return nil, err
+	}
 	c, err := s.open(ctx, name)
 	if err != nil {
 		return nil, err

@@ -3,6 +3,8 @@ package hnsw
 import (
 	"slices"
 	"sync/atomic"
+
+	"github.com/braid-search/braid/index/dense/ranking"
 )
 
 // link makes a node that is stored a part of the graph.
@@ -68,11 +70,11 @@ func (s *searcher) neighbours(node uint32, entry uint64) (chosen [][]uint32, twi
 	chosen = make([][]uint32, min(level, top)+1)
 	for layer := len(chosen) - 1; layer >= 0; layer-- {
 		s.forget()
-		s.visit(from.node())
+		s.visit(from.Ord())
 		s.candidates = append(s.candidates[:0], from)
 		s.around(layer, s.enough())
 		// A node that is linked already may find itself.
-		found := slices.DeleteFunc(s.results, func(c scored) bool { return c.node() == node })
+		found := slices.DeleteFunc(s.results, func(c ranking.Scored) bool { return c.Ord() == node })
 		slices.Sort(found)
 		slices.Reverse(found)
 		if layer == 0 {
@@ -102,11 +104,11 @@ func (s *searcher) enough() func() int {
 }
 
 // equal returns the node among found that is quantised as node is.
-func (s *searcher) equal(node uint32, found []scored) (uint32, bool) {
+func (s *searcher) equal(node uint32, found []ranking.Scored) (uint32, bool) {
 	own := s.probe(node)
 	for _, c := range found {
-		if other := s.probe(c.node()); other.scale == own.scale && slices.Equal(other.codes, own.codes) {
-			return c.node(), true
+		if other := s.probe(c.Ord()); other.scale == own.scale && slices.Equal(other.codes, own.codes) {
+			return c.Ord(), true
 		}
 	}
 	return 0, false
@@ -129,31 +131,31 @@ func (s *searcher) twin(linked, node uint32) {
 // than to every node taken before. What must be taken is taken in any case, and
 // everything if it is few: without that the upper layers, which hold few nodes
 // of each cluster, lose the links between clusters.
-func (s *searcher) diverse(found []scored, width int, must []uint32) []uint32 {
+func (s *searcher) diverse(found []ranking.Scored, width int, must []uint32) []uint32 {
 	taken := make([]uint32, 0, width)
 	few := len(found) < width
 	for _, c := range found {
-		if i := slices.Index(must, c.node()); i >= 0 {
+		if i := slices.Index(must, c.Ord()); i >= 0 {
 			must = slices.Delete(slices.Clone(must), i, i+1)
-			taken = append(taken, c.node())
+			taken = append(taken, c.Ord())
 		} else if few || len(taken)+len(must) < width && s.stands(c, taken) {
-			taken = append(taken, c.node())
+			taken = append(taken, c.Ord())
 		}
 	}
 	return taken
 }
 
 // stands reports whether c is nearer to the target than to each of taken.
-func (s *searcher) stands(c scored, taken []uint32) bool {
+func (s *searcher) stands(c ranking.Scored, taken []uint32) bool {
 	const few = 4 // compared before looking at the outcome
 	var products [few]int32
 	var scores [few]float32
-	p := s.probe(c.node())
+	p := s.probe(c.Ord())
 	for len(taken) > 0 {
 		n := min(few, len(taken))
 		s.compare(p, taken[:n], products[:n], scores[:n])
 		for _, x := range scores[:n] {
-			if x > c.score() {
+			if x > c.Score() {
 				return false
 			}
 		}
@@ -241,7 +243,7 @@ func (s *searcher) choose(n uint32, layer int, must func(uint32) bool) {
 	s.score()
 	found := s.results[:0]
 	for i, other := range s.batch {
-		found = append(found, newScored(s.scores[i], other))
+		found = append(found, ranking.New(s.scores[i], other))
 	}
 	slices.Sort(found)
 	slices.Reverse(found)

@@ -78,9 +78,9 @@ func (s *searcher) offer(query []float32, c *topk.Collector) (offered int) {
 		}
 	}
 	for _, r := range s.results {
-		add(r.node())
+		add(r.Ord())
 		if s.graph.twins.Load() {
-			for twin := range s.chain(r.node()) {
+			for twin := range s.chain(r.Ord()) {
 				add(twin)
 			}
 		}

@@ -5,6 +5,7 @@ import (
 	"sync/atomic"
 
 	"github.com/braid-search/braid/index/dense/quant"
+	"github.com/braid-search/braid/index/dense/ranking"
 	"github.com/braid-search/braid/index/dense/simd"
 )
 
@@ -28,8 +29,8 @@ type searcher struct {
 	likely quant.Best // of them, by their places
 	chosen []uint32   // nodes to compare exactly
 
-	candidates best  // nodes whose neighbours were not looked at yet
-	results    worst // the best ones found
+	candidates ranking.Best  // nodes whose neighbours were not looked at yet
+	results    ranking.Worst // the best ones found
 
 	// eligible has a bit for each node that may be returned; nil is all that are
 	// live.
@@ -124,25 +125,25 @@ func (s *searcher) score() {
 }
 
 // start returns the entry, compared with the target.
-func (s *searcher) start(entry uint64) scored {
+func (s *searcher) start(entry uint64) ranking.Scored {
 	node := uint32(entry) - 1
 	s.visit(node)
 	s.batch = append(s.batch[:0], node)
 	s.score()
-	return newScored(s.scores[0], node)
+	return ranking.New(s.scores[0], node)
 }
 
 // descend goes down from layer top to above layer bottom, in each to the node
 // nearest to the target that a walk from neighbour to neighbour reaches.
-func (s *searcher) descend(from scored, top, bottom int) scored {
+func (s *searcher) descend(from ranking.Scored, top, bottom int) ranking.Scored {
 	for layer := top; layer > bottom; layer-- {
 		for moved := true; moved; {
 			moved = false
-			s.gather(from.node(), layer)
+			s.gather(from.Ord(), layer)
 			s.score()
 			s.stats.Expanded++
 			for i, n := range s.batch {
-				if c := newScored(s.scores[i], n); c > from {
+				if c := ranking.New(s.scores[i], n); c > from {
 					from, moved = c, true
 				}
 			}
@@ -164,21 +165,21 @@ func (s *searcher) around(layer int, keep func() int) {
 	}
 	for ; len(s.candidates) > 0 && ef > 0; ef = keep() {
 		for len(s.results) > ef {
-			s.results.pop()
+			s.results.Pop()
 		}
-		c := s.candidates.pop()
+		c := s.candidates.Pop()
 		if len(s.results) == ef && c < s.results[0] {
 			return
 		}
-		s.gather(c.node(), layer)
+		s.gather(c.Ord(), layer)
 		s.score()
 		s.stats.Expanded++
 		for i, n := range s.batch {
-			c := newScored(s.scores[i], n)
+			c := ranking.New(s.scores[i], n)
 			if len(s.results) == ef && c < s.results[0] {
 				continue
 			}
-			s.candidates.push(c)
+			s.candidates.Push(c)
 			simd.Prefetch(s.links(n, layer))
 			s.keep(c, ef)
 		}
@@ -186,15 +187,15 @@ func (s *searcher) around(layer int, keep func() int) {
 }
 
 // keep puts c into the results if it may be returned and is good enough.
-func (s *searcher) keep(c scored, ef int) {
+func (s *searcher) keep(c ranking.Scored, ef int) {
 	full := len(s.results) == ef
-	if full && c < s.results[0] || !s.serves(c.node()) {
+	if full && c < s.results[0] || !s.serves(c.Ord()) {
 		return
 	}
 	if full {
-		s.results.replace(c)
+		s.results.Replace(c)
 	} else {
-		s.results.push(c)
+		s.results.Push(c)
 	}
 }
 

@@ -81,7 +81,7 @@ func (s *searcher) walk(ctx context.Context, query []float32, entry uint64, p *p
 	s.aim(query)
 	from := s.descend(s.start(entry), int(entry>>32), 0)
 	s.forget()
-	s.visit(from.node())
+	s.visit(from.Ord())
 	s.candidates = append(s.candidates[:0], from)
 	keep, ok := p.ef, true
 	s.around(0, func() int {

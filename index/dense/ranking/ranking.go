@@ -1,25 +1,28 @@
-package hnsw
+package ranking
 
 import "math"
 
-// scored is a node with its score as one number: the greater, the better, and
-// among equal scores the lower node. The upper half is the score, made
-// comparable as an unsigned integer, the lower half the node's complement.
-type scored uint64
+// Scored is an ordinal with its score as one number: the greater, the better, and
+// among equal scores the lower ordinal. The upper half is the score, made
+// comparable as an unsigned integer, the lower half the ordinal's complement.
+type Scored uint64
 
-func newScored(score float32, node uint32) scored {
+// New returns ord with its score, which is a number.
+func New(score float32, ord uint32) Scored {
 	bits := math.Float32bits(score)
 	if bits>>31 != 0 {
 		bits = ^bits
 	} else {
 		bits |= 1 << 31
 	}
-	return scored(bits)<<32 | scored(^node)
+	return Scored(bits)<<32 | Scored(^ord)
 }
 
-func (s scored) node() uint32 { return ^uint32(s) }
+// Ord is the ordinal.
+func (s Scored) Ord() uint32 { return ^uint32(s) }
 
-func (s scored) score() float32 {
+// Score is the score, to the bit.
+func (s Scored) Score() float32 {
 	bits := uint32(s >> 32)
 	if bits>>31 != 0 {
 		bits &^= 1 << 31
@@ -29,10 +32,11 @@ func (s scored) score() float32 {
 	return math.Float32frombits(bits)
 }
 
-// best is a heap with the best at its root.
-type best []scored
+// Best is a heap with the best at its root.
+type Best []Scored
 
-func (h *best) push(x scored) {
+// Push adds x.
+func (h *Best) Push(x Scored) {
 	*h = append(*h, x)
 	s := *h
 	i := len(s) - 1
@@ -47,8 +51,8 @@ func (h *best) push(x scored) {
 	s[i] = x
 }
 
-// pop removes the root of a heap that is not empty.
-func (h *best) pop() scored {
+// Pop removes the root of a heap that is not empty.
+func (h *Best) Pop() Scored {
 	s := *h
 	root, last := s[0], s[len(s)-1]
 	s = s[:len(s)-1]
@@ -75,10 +79,11 @@ func (h *best) pop() scored {
 	return root
 }
 
-// worst is a heap with the worst at its root.
-type worst []scored
+// Worst is a heap with the worst at its root.
+type Worst []Scored
 
-func (h *worst) push(x scored) {
+// Push adds x.
+func (h *Worst) Push(x Scored) {
 	*h = append(*h, x)
 	s := *h
 	i := len(s) - 1
@@ -93,8 +98,8 @@ func (h *worst) push(x scored) {
 	s[i] = x
 }
 
-// replace puts x in place of the root of a heap that is not empty.
-func (h worst) replace(x scored) {
+// Replace puts x in place of the root of a heap that is not empty.
+func (h Worst) Replace(x Scored) {
 	i := 0
 	for {
 		child := 2*i + 1
@@ -113,12 +118,12 @@ func (h worst) replace(x scored) {
 	h[i] = x
 }
 
-// pop removes the root of a heap that is not empty.
-func (h *worst) pop() {
+// Pop removes the root of a heap that is not empty.
+func (h *Worst) Pop() {
 	last := len(*h) - 1
 	x := (*h)[last]
 	*h = (*h)[:last]
 	if last > 0 {
-		h.replace(x)
+		h.Replace(x)
 	}
 }

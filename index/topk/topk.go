@@ -2,7 +2,6 @@ package topk
 
 import (
 	"math"
-	"slices"
 
 	"github.com/braid-search/braid/index/docset"
 )
@@ -26,12 +25,13 @@ type Scan struct {
 	Before func(a, b uint32) bool
 }
 
-// Collector keeps the best K matches offered to it, as a heap with the worst
-// at its root. It is not safe for concurrent use: a split scan has one
-// collector a part and offers their matches to a last one.
+// Collector keeps the best K matches offered to it: in the order they come until
+// K are held, then as a heap with the worst at its root. It is not safe for
+// concurrent use: a split scan has one collector a part and offers their matches
+// to a last one.
 type Collector struct {
 	scan Scan
-	heap []Match
+	held []Match
 	// floor is the score of the worst match once K are held and -Inf before:
 	// nothing below it can be kept.
 	floor float64
@@ -53,23 +53,38 @@ func (c *Collector) Offer(ord uint32, score float64) {
 		return
 	}
 	m := Match{Ord: ord, Score: score}
-	full := len(c.heap) == c.scan.K
-	if full && !c.before(m, c.heap[0]) {
+	full := len(c.held) == c.scan.K
+	if full && !c.before(m, c.held[0]) {
 		return
 	}
 	if c.scan.Allowed != nil && !c.scan.Allowed.Contains(ord) {
 		return
 	}
 	if full {
-		c.heap[0] = m
-		c.down(0)
+		c.replace(0, m)
 	} else {
-		c.heap = append(c.heap, m)
-		c.up(len(c.heap) - 1)
+		if len(c.held) == cap(c.held) {
+			c.grow()
+		}
+		c.held = append(c.held, m)
+		if len(c.held) < c.scan.K {
+			return
+		}
+		for i := c.scan.K/2 - 1; i >= 0; i-- {
+			c.replace(i, c.held[i])
+		}
 	}
-	if len(c.heap) == c.scan.K {
-		c.floor = c.heap[0].Score
+	c.floor = c.held[0].Score
+}
+
+// grow makes room for more matches. Most searches find very few or K.
+func (c *Collector) grow() {
+	const few, most = 16, 1 << 10
+	room := few
+	if len(c.held) > 0 {
+		room = max(most, 2*len(c.held))
 	}
+	c.held = append(make([]Match, 0, min(room, c.scan.K)), c.held...)
 }
 
 // Floor returns the score a match must reach to be kept: -Inf until K are
@@ -80,14 +95,9 @@ func (c *Collector) Floor() float64 { return c.floor }
 // Matches returns the kept matches, best first, and empties the collector. The
 // slice is the caller's.
 func (c *Collector) Matches() []Match {
-	matches := c.heap
-	c.heap, c.floor = nil, math.Inf(-1)
-	slices.SortFunc(matches, func(a, b Match) int {
-		if c.before(a, b) {
-			return -1
-		}
-		return 1
-	})
+	matches := c.held
+	c.held, c.floor = nil, math.Inf(-1)
+	c.sort(matches)
 	return matches
 }
 
@@ -99,29 +109,37 @@ func (c *Collector) before(a, b Match) bool {
 	return c.scan.Before(a.Ord, b.Ord)
 }
 
-func (c *Collector) up(i int) {
-	for i > 0 {
-		parent := (i - 1) / 2
-		if !c.before(c.heap[parent], c.heap[i]) {
-			return
+// replace puts m into the heap below i, which has lost what was there. Which of
+// two children is worse cannot be foreseen, so the way down does not branch on it:
+// it leads to a leaf, and m, which seldom stays near the root, rises from there.
+func (c *Collector) replace(root int, m Match) {
+	heap, i := c.held, root
+	for child := 2*i + 1; child < len(heap); child = 2*i + 1 {
+		if right := child + 1; right < len(heap) {
+			child += c.worse(heap[child], heap[right])
 		}
-		c.heap[parent], c.heap[i] = c.heap[i], c.heap[parent]
+		heap[i] = heap[child]
+		i = child
+	}
+	for i > root {
+		parent := (i - 1) / 2
+		if !c.before(heap[parent], m) {
+			break
+		}
+		heap[i] = heap[parent]
 		i = parent
 	}
+	heap[i] = m
 }
 
-func (c *Collector) down(i int) {
-	for {
-		worst := i
-		for child := 2*i + 1; child <= 2*i+2 && child < len(c.heap); child++ {
-			if c.before(c.heap[worst], c.heap[child]) {
-				worst = child
-			}
-		}
-		if worst == i {
-			return
-		}
-		c.heap[worst], c.heap[i] = c.heap[i], c.heap[worst]
-		i = worst
+// worse is 0 if the first is the worse of two, 1 if the second is.
+func (c *Collector) worse(first, second Match) int {
+	n := 0
+	if second.Score < first.Score {
+		n = 1
 	}
+	if second.Score == first.Score && c.scan.Before(first.Ord, second.Ord) {
+		n = 1
+	}
+	return n
 }

@@ -27,14 +27,18 @@ func ExampleCollector() {
 // scores with many ties and an order among ties that is not the ordinals'.
 func TestCollectorEqualsSort(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		n := rapid.IntRange(0, 60).Draw(t, "n")
+		n := rapid.IntRange(0, 60).Draw(t, "n") * rapid.SampledFrom([]int{1, 5}).Draw(t, "times")
 		rank := rapid.Permutation(ordinals(n)).Draw(t, "rank")
 		order := rapid.Permutation(ordinals(n)).Draw(t, "order")
-		scores := rapid.SliceOfN(rapid.SampledFrom([]float64{-1, 0, 0.25, 0.5, 1e300, math.Inf(1)}), n, n).Draw(t, "scores")
+		near := math.Nextafter(0.5, 1)
+		scores := rapid.SliceOfN(rapid.OneOf(
+			rapid.SampledFrom([]float64{math.Inf(-1), -1, math.Copysign(0, -1), 0, 0.25, 0.5, near, math.Nextafter(near, 1), 1e300, math.Inf(1)}),
+			rapid.Float64Range(-2, 2),
+		), n, n).Draw(t, "scores")
 		modulus := rapid.Uint32Range(1, 4).Draw(t, "modulus")
 
 		scan := topk.Scan{
-			K:      rapid.IntRange(1, 70).Draw(t, "k"),
+			K:      rapid.OneOf(rapid.IntRange(1, 70), rapid.IntRange(100, 310)).Draw(t, "k"),
 			Before: func(a, b uint32) bool { return rank[a] < rank[b] },
 		}
 		if modulus > 1 {

@@ -8,6 +8,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -102,28 +103,35 @@ func syncFolder(path string) error {
 }
 
 // load fills new branches from a saved form and returns the version it is of.
-func (b *branches) load(ctx context.Context, path string) (version store.Version, err error) {
+// older reports whether a part of it is of an earlier form than save writes.
+func (b *branches) load(ctx context.Context, path string) (version store.Version, older bool, err error) {
 	// The other parts are checked against the documents.
-	if err := readPart(ctx, path, b.directory(&version)); err != nil {
-		return store.Version{}, err
+	if older, err = readPart(ctx, path, b.directory(&version)); err != nil {
+		return store.Version{}, false, err
 	}
+	parts := b.parts()
+	olds := make([]bool, len(parts))
 	g, ctx := errgroup.WithContext(ctx)
-	for _, p := range b.parts() {
-		g.Go(func() error { return readPart(ctx, path, p) })
+	for i, p := range parts {
+		g.Go(func() (err error) {
+			olds[i], err = readPart(ctx, path, p)
+			return err
+		})
 	}
-	return version, g.Wait()
+	err = g.Wait()
+	return version, older || slices.Contains(olds, true), err
 }
 
-func readPart(ctx context.Context, folder string, p part) error {
+func readPart(ctx context.Context, folder string, p part) (older bool, err error) {
 	path := filepath.Join(folder, p.name)
 	f, err := os.Open(path)
 	if err != nil {
-		return braid.Errorf(braid.Corrupt, "%w", err)
+		return false, braid.Errorf(braid.Corrupt, "%w", err)
 	}
 	defer func() { _ = f.Close() }() // read only
 	info, err := f.Stat()
 	if err != nil {
-		return braid.Errorf(braid.Internal, "%w", err)
+		return false, braid.Errorf(braid.Internal, "%w", err)
 	}
 	r := snapshot.NewReader(readerUntil{ctx, f}, info.Size(), p.name, p.version)
 	if err = r.Err(); err == nil {
@@ -133,9 +141,9 @@ func readPart(ctx context.Context, folder string, p part) error {
 		err = r.Close()
 	}
 	if err != nil {
-		return braid.Errorf(braid.CodeOf(err), "%s: %w", path, err)
+		return false, braid.Errorf(braid.CodeOf(err), "%s: %w", path, err)
 	}
-	return nil
+	return r.Version() < p.version, nil
 }
 
 // readerUntil reads until its context ends.

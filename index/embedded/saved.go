@@ -154,7 +154,7 @@ func (c *collection) verify() {
 // or of one so long ago that building is faster.
 func (c *collection) openSaved(ctx context.Context, sequence uint64, view *store.View) (ok bool, err error) {
 	fresh := newBranches(c.recorded.Schema, c.recorded.Passages, c.options)
-	version, err := fresh.load(ctx, savedPath(c.dir, c.recorded.Number, sequence))
+	version, older, err := fresh.load(ctx, savedPath(c.dir, c.recorded.Number, sequence))
 	if err != nil {
 		return false, err
 	}
@@ -172,6 +172,10 @@ func (c *collection) openSaved(ctx context.Context, sequence uint64, view *store
 		return false, nil
 	}
 	c.branches, c.unsaved = fresh, len(ids)
-	c.log.Debug("index: opened from what is saved", "collection", c.recorded.Name, "documents", len(fresh.ords), "changed_since", len(ids))
+	if older {
+		c.unsaved = c.passages // what it lacks would be made anew at each start
+	}
+	c.log.Debug("index: opened from what is saved", "collection", c.recorded.Name, "documents", len(fresh.ords), "older_form", older, "changed_since", len(ids))
+	c.saveIfDue()
 	return true, nil
 }

@@ -78,6 +78,7 @@ func (c *collection) compact(view *store.View) {
 	// What is saved is of the old ones: opened, it would be built anew again.
 	c.unsaved = fresh.passages
 	c.saveIfDue()
+	c.vacuumIfDue() // of what was removed while the new ones were built
 }
 
 // behind returns the ids that were written since it was last called, and a view

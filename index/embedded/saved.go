@@ -40,10 +40,11 @@ func (c *collection) saveIfDue() {
 func (c *collection) saveInBackground() {
 	c.writes.Lock()
 	defer c.writes.Unlock()
+	c.saving = false
 	if c.gone == nil {
 		c.save()
+		c.vacuumIfDue()
 	}
-	c.saving = false
 }
 
 // save writes the branches to the data folder, so that the next opening need

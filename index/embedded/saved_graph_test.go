@@ -30,13 +30,8 @@ func TestGraphMadeInTheBackgroundIsSaved(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	method := func(c index.Collection) (m index.Method) {
-		if _, err := c.SearchDense(ctx, entryOf("d0", "text").Passages[0].Dense, index.Query{K: 1, Method: &m}); err != nil {
-			t.Fatal(err)
-		}
-		return m
-	}
 	const documents = 3000
+	query := entryOf("d0", "text").Passages[0].Dense
 	use(-1, func(c index.Collection) {
 		var b index.Batch
 		for i := range documents {
@@ -48,15 +43,30 @@ func TestGraphMadeInTheBackgroundIsSaved(t *testing.T) {
 		}
 	})
 	use(documents, func(c index.Collection) {
-		for deadline := time.Now().Add(time.Minute); method(c) != index.MethodGraph; time.Sleep(10 * time.Millisecond) {
-			if time.Now().After(deadline) {
-				t.Fatal("no graph was made in the background")
-			}
-		}
+		awaitGraph(t, c, query)
 	})
 	use(documents, func(c index.Collection) {
-		if m := method(c); m != index.MethodGraph {
+		if m := methodOf(t, c, query); m != index.MethodGraph {
 			t.Errorf("opened again, the collection is searched by %q, want %q", m, index.MethodGraph)
 		}
 	})
+}
+
+// methodOf is how c is searched for the vectors nearest to query.
+func methodOf(t *testing.T, c index.Collection, query []float32) (m index.Method) {
+	t.Helper()
+	if _, err := c.SearchDense(context.Background(), query, index.Query{K: 1, Method: &m}); err != nil {
+		t.Fatal(err)
+	}
+	return m
+}
+
+// awaitGraph returns when c, for which a graph is made in the background, has it.
+func awaitGraph(t *testing.T, c index.Collection, query []float32) {
+	t.Helper()
+	for deadline := time.Now().Add(time.Minute); methodOf(t, c, query) != index.MethodGraph; time.Sleep(10 * time.Millisecond) {
+		if time.Now().After(deadline) {
+			t.Fatal("no graph was made in the background")
+		}
+	}
 }

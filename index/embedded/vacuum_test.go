@@ -81,6 +81,8 @@ func TestVacuum(t *testing.T) {
 		}
 	}
 	write(0, documents)
+	// Else the graph may be made of what is written later, with nothing to mend.
+	awaitGraph(t, c, vectors["d0"])
 	select {
 	case <-vacuumed.got:
 		t.Fatal("a graph was vacuumed that nothing was removed from")

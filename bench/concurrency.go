@@ -9,6 +9,7 @@ import (
 	"os/exec"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/braid-search/braid"
 	"github.com/braid-search/braid/bench/peer"
@@ -31,7 +32,8 @@ const lowestAgreement = 0.9999
 
 // concurrency measures how long both vectors of a query take: in braid each
 // alone, one after the other, and at once; in bare onnxruntime one after the other
-// by several plans. On one core and on all.
+// by several plans. On one core; and on all of them in a row, after pauses, and
+// with another process on one core.
 func (r *run) concurrency(ctx context.Context) error {
 	cpus, err := allowedCPUs()
 	if err != nil {
@@ -39,13 +41,57 @@ func (r *run) concurrency(ctx context.Context) error {
 	}
 	if _, err := exec.LookPath("taskset"); err != nil {
 		r.leaveOut("one core: taskset is missing (util-linux)")
-	} else if err := r.generate(ctx, 1, "taskset", "-c", cpus[len(cpus)-1]); err != nil {
+	} else if err := r.generate(ctx, circumstance{cores: 1, before: []string{"taskset", "-c", cpus[len(cpus)-1]}}); err != nil {
 		return err
 	}
 	if len(cpus) == 1 {
 		return nil
 	}
-	return r.generate(ctx, len(cpus))
+	for _, c := range []circumstance{{cores: len(cpus)}, {cores: len(cpus), pause: queryPause}, {cores: len(cpus), busy: true}} {
+		if err := r.generate(ctx, c); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// queryPause is long enough for threads to sleep and a core to idle.
+const queryPause = 10 * time.Millisecond
+
+// circumstance is what queries are encoded under.
+type circumstance struct {
+	cores  int
+	pause  time.Duration // before each query
+	busy   bool          // another process keeps one core busy
+	before []string      // put before every command
+}
+
+func (c circumstance) String() string {
+	name := "1 core"
+	if c.cores > 1 {
+		name = fmt.Sprintf("%d cores", c.cores)
+	}
+	if c.pause > 0 {
+		name += ", after pauses"
+	}
+	if c.busy {
+		name += ", one of them busy"
+	}
+	return name
+}
+
+// keepBusy takes a core until what it returns is called, which waits for the end.
+func keepBusy(ctx context.Context) (stop func(), err error) {
+	ctx, cancel := context.WithCancel(ctx)
+	loop := exec.CommandContext(ctx, "sh", "-c", "while :; do :; done")
+	if err := loop.Start(); err != nil {
+		cancel()
+		return nil, fmt.Errorf("start a process that keeps a core busy: %w", err)
+	}
+	return func() {
+		cancel()
+		_ = loop.Wait() // it never ends by itself, so it was killed
+	}, nil
 }
 
 // contestant is a way to make vectors and its times.
@@ -54,15 +100,15 @@ type contestant struct {
 	rounds [][]float64 // milliseconds by round, then text
 }
 
-// generate measures on so many cores; before is put before every command.
-func (r *run) generate(ctx context.Context, cores int, before ...string) (err error) {
+// generate measures under one circumstance.
+func (r *run) generate(ctx context.Context, under circumstance) (err error) {
 	var children []*child
 	defer func() {
 		for _, c := range children {
 			err = errors.Join(err, c.close())
 		}
 	}()
-	for _, l := range r.generators(cores, before) {
+	for _, l := range r.generators(under) {
 		if r.leaveOut(l.missing(r.cfg)) {
 			continue
 		}
@@ -72,10 +118,17 @@ func (r *run) generate(ctx context.Context, cores int, before ...string) (err er
 		}
 		children = append(children, c)
 	}
-	job := peer.Job{Task: peer.Generate, Texts: r.texts.queries}
+	if under.busy {
+		stop, err := keepBusy(ctx)
+		if err != nil {
+			return err
+		}
+		defer stop()
+	}
+	job := peer.Job{Task: peer.Generate, Texts: r.texts.queries, Pause: under.pause.Seconds()}
 	byName := map[string]*contestant{}
 	for round := range 1 + r.cfg.Rounds {
-		r.say("vectors of %d queries on %s, round %d", len(job.Texts), coresOf(cores), round)
+		r.say("vectors of %d queries on %s, round %d", len(job.Texts), under, round)
 		var reference peer.Outcome
 		for i, c := range children {
 			outcome, err := c.do(job)
@@ -99,26 +152,26 @@ func (r *run) generate(ctx context.Context, cores int, before ...string) (err er
 			}
 		}
 	}
-	r.tellGeneration(cores, byName, children)
+	r.tellGeneration(under.String(), byName, children)
 	return nil
 }
 
 // generators are braid and every plan.
-func (r *run) generators(cores int, before []string) []library {
+func (r *run) generators(under circumstance) []library {
 	braids := library{
 		name: "braid",
 		command: func(cfg Config, _ models.Kind) []string {
-			command := append(append([]string{}, before...), cfg.Peer...)
+			command := append(append([]string{}, under.before...), cfg.Peer...)
 			return append(command, "-library", cfg.library(), "-models", cfg.modelsFolder(), "-dense", denseModel, "-sparse", sparseModel)
 		},
 		needs: inProcess().needs, install: inProcess().install,
 	}
 	all := []library{braids}
-	for _, plan := range serialPlans(cores) {
+	for _, plan := range serialPlans(under.cores) {
 		p := python("onnxruntime", "generation_peer.py", plan)
 		p.name = "onnxruntime " + plan
 		p.command = func(cfg Config, _ models.Kind) []string {
-			return append(append([]string{}, before...), cfg.python("onnxruntime"), cfg.script("generation_peer.py"),
+			return append(append([]string{}, under.before...), cfg.python("onnxruntime"), cfg.script("generation_peer.py"),
 				cfg.model(denseModel), cfg.model(sparseModel), plan, r.texts.prefix)
 		}
 		all = append(all, p)
@@ -128,12 +181,12 @@ func (r *run) generators(cores int, before []string) []library {
 
 // tellGeneration adds what was seen to the report: each contestant's times, and
 // the vectors made at once against the others.
-func (r *run) tellGeneration(cores int, byName map[string]*contestant, children []*child) {
+func (r *run) tellGeneration(under string, byName map[string]*contestant, children []*child) {
 	ways := []peer.Way{peer.DenseAlone, peer.SparseAlone, peer.Serial, peer.AtOnce}
 	for _, c := range children {
 		for _, way := range ways {
 			if seen := byName[c.name+": "+string(way)]; seen != nil {
-				r.report.Generation = append(r.report.Generation, Stage{Mode: coresOf(cores), Stage: seen.name, P50: figure(quantiles(seen.rounds, 0.5)), P95: figure(quantiles(seen.rounds, 0.95))})
+				r.report.Generation = append(r.report.Generation, Stage{Mode: under, Stage: seen.name, P50: figure(quantiles(seen.rounds, 0.5)), P95: figure(quantiles(seen.rounds, 0.95))})
 			}
 		}
 	}
@@ -144,7 +197,7 @@ func (r *run) tellGeneration(cores int, byName map[string]*contestant, children 
 			q      float64
 		}{{metric{name: "p50 ms"}, 0.5}, {metric{name: "p95 ms"}, 0.95}} {
 			r.report.Comparisons = append(r.report.Comparisons,
-				pairUp(r.part, "vectors of a query, "+coresOf(cores), q.metric, a.name, b.name, quantiles(a.rounds, q.q), quantiles(b.rounds, q.q)))
+				pairUp(r.part, "vectors of a query, "+under, q.metric, a.name, b.name, quantiles(a.rounds, q.q), quantiles(b.rounds, q.q)))
 		}
 	}
 	against(byName["braid: "+string(peer.DenseAlone)], atOnce)
@@ -154,15 +207,8 @@ func (r *run) tellGeneration(cores int, byName map[string]*contestant, children 
 		against(atOnce, serial[len(serial)-1])
 	}
 	for _, q := range []float64{0.5, 0.95} {
-		r.report.AtOnce = append(r.report.AtOnce, atOnceOver(coresOf(cores), q, atOnce, byName["braid: "+string(peer.DenseAlone)], serial))
+		r.report.AtOnce = append(r.report.AtOnce, atOnceOver(under, q, atOnce, byName["braid: "+string(peer.DenseAlone)], serial))
 	}
-}
-
-func coresOf(n int) string {
-	if n == 1 {
-		return "1 core"
-	}
-	return fmt.Sprintf("%d cores", n)
 }
 
 func quantiles(rounds [][]float64, q float64) []float64 {

@@ -25,7 +25,7 @@ const (
 // other; which way comes first moves on by one with each text, so that none
 // always follows the same one. Results are the dense vectors. It fails when the
 // vectors made at once are not those made one after the other.
-func (o *Outcome) generate(ctx context.Context, set *modelset.Set, texts []string) error {
+func (o *Outcome) generate(ctx context.Context, set *modelset.Set, job Job) error {
 	dense, err := set.FindDense("")
 	if err != nil {
 		return err
@@ -36,11 +36,13 @@ func (o *Outcome) generate(ctx context.Context, set *modelset.Set, texts []strin
 	}
 	o.Ways = map[Way][]float64{}
 	ways := []Way{DenseAlone, SparseAlone, Serial, AtOnce}
-	for i, text := range texts {
+	pause := time.Duration(job.Pause * float64(time.Second))
+	for i, text := range job.Texts {
 		g := generation{request: inference.Request{Texts: []string{text}, Role: inference.RoleQuery, Lane: inference.LaneQuery}, dense: dense.Head, sparse: sparse.Head}
 		made := map[Way]vectors{}
 		for turn := range ways {
 			way := ways[(i+turn)%len(ways)]
+			time.Sleep(pause)
 			begun := time.Now()
 			made[way], err = g.run(ctx, way)
 			o.Ways[way] = append(o.Ways[way], time.Since(begun).Seconds())

@@ -28,6 +28,8 @@ type Job struct {
 	Task  Task     `json:"task"`
 	Query string   `json:"query,omitempty"` // Rerank only
 	Texts []string `json:"texts"`
+	// Pause is how many seconds to rest before each measurement of Generate.
+	Pause float64 `json:"pause,omitempty"`
 }
 
 // Outcome is a line of output.
@@ -108,7 +110,7 @@ func do(ctx context.Context, set *modelset.Set, job Job) (Outcome, error) {
 	case Rerank:
 		return o, o.score(ctx, set, job)
 	case Generate:
-		return o, o.generate(ctx, set, job.Texts)
+		return o, o.generate(ctx, set, job)
 	}
 	return o, braid.Errorf(braid.InvalidArgument, "task %q is unknown: use queries, passages, rerank or generate", job.Task)
 }

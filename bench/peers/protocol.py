@@ -35,8 +35,9 @@ def serve_ways(one):
     os.dup2(2, 1)
     reply(out, {"ready": True})
     for line in sys.stdin:
-        results, ways = [], {}
-        for text in json.loads(line)["texts"]:
+        job, results, ways = json.loads(line), [], {}
+        for text in job["texts"]:
+            time.sleep(job.get("pause", 0))
             row, seconds = one(text)
             results.append([float(v) for v in row])
             for way, s in seconds.items():

@@ -102,12 +102,12 @@ func TestGraphAndScanAgree(t *testing.T) {
 func reload(t *testing.T, x *dense.Index, end uint64) *dense.Index {
 	t.Helper()
 	var b bytes.Buffer
-	w := snapshot.NewWriter(&b, "test", 2)
+	w := snapshot.NewWriter(&b, "test", formVersion)
 	x.Save(w)
 	if err := w.Close(); err != nil {
 		t.Fatal(err)
 	}
-	r := snapshot.NewReader(bytes.NewReader(b.Bytes()), int64(b.Len()), "test", 2)
+	r := snapshot.NewReader(bytes.NewReader(b.Bytes()), int64(b.Len()), "test", formVersion)
 	got, err := dense.LoadIndex(r, end, x.Dimensions(), x.Options())
 	if err != nil || r.Close() != nil {
 		t.Fatal(err, r.Err())
@@ -136,12 +136,12 @@ func TestOutgrown(t *testing.T) {
 
 func TestLoadOfAnotherKind(t *testing.T) {
 	var b bytes.Buffer
-	w := snapshot.NewWriter(&b, "test", 2)
+	w := snapshot.NewWriter(&b, "test", formVersion)
 	w.Uint64(2)
 	if err := w.Close(); err != nil {
 		t.Fatal(err)
 	}
-	r := snapshot.NewReader(bytes.NewReader(b.Bytes()), int64(b.Len()), "test", 2)
+	r := snapshot.NewReader(bytes.NewReader(b.Bytes()), int64(b.Len()), "test", formVersion)
 	if _, err := dense.LoadIndex(r, 10, 8, dense.Options{}); braid.CodeOf(err) != braid.Corrupt {
 		t.Errorf("error %v, want %s", err, braid.Corrupt)
 	}

@@ -37,7 +37,7 @@ import (
 // to fixtures, and runs
 //
 //	go test ./index/embedded -run TestFixtures -update
-const newestFixture = "v3"
+const newestFixture = "v4"
 
 // fixtures are what was written by each version.
 var fixtures = map[string]fixture{
@@ -46,12 +46,15 @@ var fixtures = map[string]fixture{
 	"v2": {documents: map[string]int{"notes": 480, "graph": 720, "words": 5}, split: true},
 	// Graphs of vectors have their codes.
 	"v3": {documents: map[string]int{"notes": 480, "graph": 720, "words": 5}, split: true},
+	// So have other vectors; a change of a payload alone is told from others.
+	"v4": {documents: map[string]int{"notes": 480, "graph": 720, "words": 5}, split: true, patched: true},
 }
 
 // fixture says what a version's collections hold.
 type fixture struct {
 	documents map[string]int
 	split     bool // most documents are, into up to five passages
+	patched   bool // some documents got other payloads
 }
 
 var update = flag.Bool("update", false, "write the fixtures of today's forms anew")
@@ -151,6 +154,9 @@ func (f fixture) batches(name string) []index.Batch {
 			b[2].Deletes = append(b[2].Deletes, fmt.Sprintf("d%04d", i))
 		case i%307 == 1:
 			b[2].Upserts = append(b[2].Upserts, f.entry(schema, i, 2))
+		case f.patched && i%101 == 6:
+			was, e := f.entry(schema, i, 0), f.entry(schema, i, 2)
+			b[2].Payloads = append(b[2].Payloads, index.PayloadChange{ID: was.Document.ID, From: was.Fingerprint, Payload: e.Document.Payload, Fingerprint: e.Fingerprint})
 		}
 	}
 	return b
@@ -165,6 +171,11 @@ func (f fixture) model(name string, writes int) map[string]index.Entry {
 		}
 		for _, e := range b.Upserts {
 			m[e.Document.ID] = e
+		}
+		for _, p := range b.Payloads {
+			e := m[p.ID]
+			e.Document.Payload, e.Fingerprint = p.Payload, p.Fingerprint
+			m[p.ID] = e
 		}
 	}
 	return m

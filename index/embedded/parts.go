@@ -120,7 +120,7 @@ func (b *branches) parts() []part {
 	}}
 	if b.dense != nil {
 		parts = append(parts, part{
-			name: string(braid.Dense), version: 2,
+			name: string(braid.Dense), version: 3,
 			save: func(w *snapshot.Writer) { b.dense.Save(w) },
 			load: func(r *snapshot.Reader) error {
 				x, err := dense.LoadIndex(r, end(), b.dense.Dimensions(), b.dense.Options())

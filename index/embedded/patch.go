@@ -2,6 +2,7 @@ package embedded
 
 import (
 	"context"
+	"encoding/json"
 	"slices"
 
 	"github.com/braid-search/braid"
@@ -12,9 +13,10 @@ import (
 // patch is a change of a document's payload alone: its passages keep their
 // ordinals, and their vectors and words are not touched.
 type patch struct {
-	entry  index.Entry  // as it will be stored
-	before braid.Fields // of the payload that is stored
-	fields braid.Fields // of the one in its place
+	entry   index.Entry     // as it will be stored
+	payload json.RawMessage // that is stored
+	before  braid.Fields    // of it
+	fields  braid.Fields    // of the one in its place
 }
 
 // patches reads the documents whose payloads change. writes is held.
@@ -32,23 +34,28 @@ func (c *collection) patches(changes []index.PayloadChange, within *docset.Set) 
 		if !ok {
 			return nil, braid.Errorf(braid.Corrupt, "document %q is in the index and not in the data folder", change.ID)
 		}
-		p := &patches[i]
-		if p.before, err = fieldsOf(entry.Document); err != nil {
-			return nil, err
-		}
+		before := entry.Document.Payload
 		entry.Document.Payload, entry.Fingerprint = change.Payload, change.Fingerprint
-		if p.fields, err = fieldsOf(entry.Document); err != nil {
+		if patches[i], err = newPatch(entry, before); err != nil {
 			return nil, err
 		}
-		p.entry = entry
 	}
 	return patches, nil
 }
 
-func fieldsOf(d braid.Document) (braid.Fields, error) {
-	fields, err := braid.FieldsOf(d.Payload)
+// newPatch returns the patch that leads to entry from the same with another payload.
+func newPatch(entry index.Entry, payload json.RawMessage) (p patch, err error) {
+	p = patch{entry: entry, payload: payload}
+	if p.before, err = fieldsOf(entry.Document.ID, payload); err == nil {
+		p.fields, err = fieldsOf(entry.Document.ID, entry.Document.Payload)
+	}
+	return p, err
+}
+
+func fieldsOf(id string, payload json.RawMessage) (braid.Fields, error) {
+	fields, err := braid.FieldsOf(payload)
 	if err != nil {
-		return nil, braid.Errorf(braid.CodeOf(err), "document %q: %w", d.ID, err)
+		return nil, braid.Errorf(braid.CodeOf(err), "document %q: %w", id, err)
 	}
 	return fields, nil
 }
@@ -62,6 +69,30 @@ func (b *branches) patch(p patch) {
 		b.filter.Replace(ord, p.before, p.fields)
 	}
 	b.patched.add(first, end)
+}
+
+// replayPatches brings documents to where get reads from whose payloads alone
+// changed since: payloads are those before, by id.
+func (b *branches) replayPatches(ctx context.Context, payloads map[string]json.RawMessage, get func(id string) (index.Entry, bool, error)) error {
+	for id, payload := range payloads {
+		if err := ctx.Err(); err != nil {
+			return braid.Errorf(braid.CodeOf(err), "catch up: %w", err)
+		}
+		entry, ok, err := get(id)
+		if err != nil {
+			return err
+		}
+		first, known := b.ords[id]
+		if !ok || !known || int(b.slots[first].count) != len(entry.Passages) {
+			return braid.Errorf(braid.Corrupt, "document %q has a new payload and is in the records: %t, in what is saved: %t", id, ok, known)
+		}
+		p, err := newPatch(entry, payload)
+		if err != nil {
+			return err
+		}
+		b.patch(p)
+	}
+	return nil
 }
 
 // patchLog remembers the ordinals of passages whose payloads were changed, the

@@ -2,6 +2,7 @@ package embedded
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"slices"
 	"syscall"
@@ -159,11 +160,8 @@ func (c *collection) openSaved(ctx context.Context, sequence uint64, view *store
 	if err != nil {
 		return false, err
 	}
-	ids, known, err := view.Changes(ctx, version)
-	if err != nil || !known || len(ids) > view.Collection().Documents/2 {
-		return false, err
-	}
-	if err := fresh.replay(ctx, ids, view.Get); err != nil {
+	written, patched, known, err := fresh.catchUp(ctx, view, version)
+	if err != nil || !known {
 		return false, err
 	}
 	if got, want := len(fresh.ords), view.Collection().Documents; got != want {
@@ -172,11 +170,37 @@ func (c *collection) openSaved(ctx context.Context, sequence uint64, view *store
 	if fresh.dense != nil && fresh.dense.Unwanted() {
 		return false, nil
 	}
-	c.branches, c.unsaved = fresh, len(ids)
+	c.branches, c.unsaved = fresh, written+patched
 	if older {
 		c.unsaved = c.passages // what it lacks would be made anew at each start
 	}
-	c.log.Debug("index: opened from what is saved", "collection", c.recorded.Name, "documents", len(fresh.ords), "older_form", older, "changed_since", len(ids))
+	c.log.Debug("index: opened from what is saved", "collection", c.recorded.Name, "documents", len(fresh.ords), "older_form", older, "patched_since", patched, "changed_since", written+patched)
 	c.saveIfDue()
 	return true, nil
+}
+
+// catchUp brings branches of a past version to what is viewed. It counts the
+// documents that were written or deleted since, and those whose payloads alone
+// were changed. It reports false when they are not known, or so many that building
+// is faster.
+func (b *branches) catchUp(ctx context.Context, view *store.View, past store.Version) (written, patched int, ok bool, err error) {
+	changes, known, err := view.Changes(ctx, past)
+	if err != nil || !known {
+		return 0, 0, false, err
+	}
+	ids, payloads := map[string]bool{}, map[string]json.RawMessage{}
+	for id, change := range changes {
+		if change.Patched {
+			payloads[id] = change.Payload
+		} else {
+			ids[id] = true
+		}
+	}
+	if len(ids) > view.Collection().Documents/2 {
+		return 0, 0, false, nil
+	}
+	if err := b.replayPatches(ctx, payloads, view.Get); err != nil {
+		return 0, 0, false, err
+	}
+	return len(ids), len(payloads), true, b.replay(ctx, ids, view.Get)
 }

@@ -6,6 +6,7 @@ import (
 
 	"github.com/braid-search/braid"
 	"github.com/braid-search/braid/index"
+	"github.com/braid-search/braid/index/store"
 )
 
 // change is what a batch comes to, given what is stored.
@@ -19,6 +20,15 @@ type change struct {
 
 // writes reports whether the change is one.
 func (c *change) writes() bool { return len(c.upserts)+len(c.patches)+len(c.deletes) > 0 }
+
+// patched returns the patches as the store takes them.
+func (c *change) patched() []store.Patch {
+	patches := make([]store.Patch, len(c.patches))
+	for i, p := range c.patches {
+		patches[i] = store.Patch{Entry: p.entry, Payload: p.payload}
+	}
+	return patches
+}
 
 // stored returns the entries that the store keeps from then on.
 func (c *change) stored() []index.Entry {
@@ -130,7 +140,7 @@ func (c *collection) commit(group []*pending) {
 	}
 	var err error
 	if all.writes() {
-		err = c.store.Commit(c.recorded.Number, all.stored(), all.deletes)
+		err = c.store.Commit(c.recorded.Number, all.upserts, all.deletes, all.patched()...)
 	}
 	if err != nil && len(group) > 1 {
 		// One of them may be at fault.

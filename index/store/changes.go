@@ -3,6 +3,7 @@ package store
 import (
 	"context"
 	"encoding/binary"
+	"encoding/json"
 	"errors"
 
 	"github.com/cockroachdb/pebble/v2"
@@ -28,6 +29,9 @@ func (v Version) tally() tally { return tally{v.Count, v.Sum} }
 //	before, after  tallies of the documents, 16 bytes each
 //	count          uvarint
 //	ids            each a uvarint length and its bytes
+//	count          uvarint, left out for 0
+//	payloads       of so many documents, the last of ids, before a change of it
+//	               alone; each a uvarint length and its bytes
 //
 // Each begins where the one before ended, so that a gap shows.
 
@@ -35,26 +39,50 @@ func changeKey(number uint32, sequence uint64) []byte {
 	return binary.BigEndian.AppendUint64(binary.BigEndian.AppendUint32([]byte{'l'}, number), sequence)
 }
 
-func appendChange(b []byte, before, after tally, ids []string) []byte {
-	b = append(append(b, before.encode()...), after.encode()...)
-	b = binary.AppendUvarint(b, uint64(len(ids)))
-	for _, id := range ids {
-		b = appendBytes(b, id)
+// change is what one commit does to a collection.
+type change struct {
+	before, after tally
+	ids           []string // that are written or deleted
+	payloads      []string // of the last of ids, whose payloads alone change: those before
+}
+
+func (c *change) append(b []byte) []byte {
+	b = append(append(b, c.before.encode()...), c.after.encode()...)
+	b = appendStrings(b, c.ids)
+	if len(c.payloads) > 0 {
+		b = appendStrings(b, c.payloads)
 	}
 	return b
 }
 
-func decodeChange(b []byte) (before, after tally, ids []string, err error) {
+func appendStrings(b []byte, all []string) []byte {
+	b = binary.AppendUvarint(b, uint64(len(all)))
+	for _, s := range all {
+		b = appendBytes(b, s)
+	}
+	return b
+}
+
+func decodeChange(b []byte) (c change, err error) {
 	d := decoder{rest: b}
-	before.count, before.sum = d.uint64(), d.uint64()
-	after.count, after.sum = d.uint64(), d.uint64()
-	for n := d.uvarint(); n > 0 && !d.broken; n-- {
-		ids = append(ids, string(d.bytes()))
+	c.before.count, c.before.sum = d.uint64(), d.uint64()
+	c.after.count, c.after.sum = d.uint64(), d.uint64()
+	c.ids = d.strings()
+	if len(d.rest) > 0 {
+		c.payloads = d.strings()
+		d.broken = d.broken || len(c.payloads) == 0 || len(c.payloads) > len(c.ids)
 	}
 	if d.broken || len(d.rest) > 0 {
-		return tally{}, tally{}, nil, braid.Errorf(braid.Corrupt, "the record of a change is damaged (%d bytes)", len(b))
+		return change{}, braid.Errorf(braid.Corrupt, "the record of a change is damaged (%d bytes)", len(b))
 	}
-	return before, after, ids, nil
+	return c, nil
+}
+
+func (d *decoder) strings() (all []string) {
+	for n := d.uvarint(); n > 0 && !d.broken; n-- {
+		all = append(all, string(d.bytes()))
+	}
+	return all
 }
 
 func (d *decoder) uint64() uint64 {
@@ -70,27 +98,33 @@ func (v *View) Version() Version {
 	return Version{Sequence: v.sequence, Count: v.tally.count, Sum: v.tally.sum}
 }
 
-// Changes returns the ids of all documents written or deleted since the given
-// version, in any order; known is false when that cannot be told, because the
+// Change is what has become of a document since a version.
+type Change struct {
+	// Patched says that its payload alone was changed, and Payload what that was
+	// before: nil for none.
+	Patched bool
+	Payload json.RawMessage
+}
+
+// Changes returns what has become of all documents written or deleted since the
+// given version, by their ids; known is false when that cannot be told, because the
 // changes were forgotten or the version is not of this collection's past.
-func (v *View) Changes(ctx context.Context, since Version) (ids map[string]bool, known bool, err error) {
-	ids = map[string]bool{}
+func (v *View) Changes(ctx context.Context, since Version) (changes map[string]Change, known bool, err error) {
+	changes = map[string]Change{}
 	at, number := since.tally(), v.collection.Number
 	if since.Sequence > v.sequence {
 		return nil, false, nil
 	}
 	err = scan(ctx, v.snapshot, changeKey(number, since.Sequence+1), changeKey(number+1, 0), func(_, value []byte) error {
-		before, after, changed, err := decodeChange(value)
+		c, err := decodeChange(value)
 		if err != nil {
 			return err
 		}
-		if before != at {
+		if c.before != at {
 			return errGap
 		}
-		at = after
-		for _, id := range changed {
-			ids[id] = true
-		}
+		at = c.after
+		c.addTo(changes)
 		return nil
 	})
 	switch {
@@ -99,7 +133,25 @@ func (v *View) Changes(ctx context.Context, since Version) (ids map[string]bool,
 	case err != nil:
 		return nil, false, wrap(err, "data folder %q: read the changes of collection %q", v.dir, v.collection.Name)
 	}
-	return ids, true, nil
+	return changes, true, nil
+}
+
+// addTo adds the change to what came before it.
+func (c *change) addTo(changes map[string]Change) {
+	written := len(c.ids) - len(c.payloads)
+	for _, id := range c.ids[:written] {
+		changes[id] = Change{}
+	}
+	for i, id := range c.ids[written:] {
+		if _, known := changes[id]; known {
+			continue // written anew, or patched and the first payload counts
+		}
+		patched := Change{Patched: true}
+		if c.payloads[i] != "" {
+			patched.Payload = json.RawMessage(c.payloads[i])
+		}
+		changes[id] = patched
+	}
 }
 
 // errGap ends a look through changes of which one is missing.

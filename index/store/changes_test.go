@@ -2,9 +2,12 @@ package store
 
 import (
 	"context"
+	"encoding/json"
+	"errors"
 	"fmt"
 	"maps"
 	"math/rand/v2"
+	"reflect"
 	"slices"
 	"testing"
 
@@ -150,18 +153,72 @@ func TestDropForgetsChanges(t *testing.T) {
 }
 
 func TestDamagedChange(t *testing.T) {
-	good := appendChange(nil, tally{1, 2}, tally{3, 4}, []string{"a", "", "bc"})
-	before, after, ids, err := decodeChange(good)
-	if err != nil || before != (tally{1, 2}) || after != (tally{3, 4}) || !slices.Equal(ids, []string{"a", "", "bc"}) {
-		t.Fatalf("read %v %v %q, error %v", before, after, ids, err)
-	}
-	for n := range good {
-		if _, _, _, err := decodeChange(good[:n]); braid.CodeOf(err) != braid.Corrupt {
-			t.Errorf("cut at %d: error %v, want %s", n, err, braid.Corrupt)
+	for _, c := range []change{
+		{before: tally{1, 2}, after: tally{3, 4}, ids: []string{"a", "", "bc"}},
+		{before: tally{1, 2}, after: tally{3, 4}, ids: []string{"a", "", "bc"}, payloads: []string{"", `{"x":1}`}},
+	} {
+		good := c.append(nil)
+		if got, err := decodeChange(good); err != nil || !reflect.DeepEqual(got, c) {
+			t.Fatalf("read %+v, want %+v, error %v", got, c, err)
+		}
+		whole := change{before: c.before, after: c.after, ids: c.ids}
+		for n := range good {
+			// Without its payloads it is a change of an earlier version.
+			if _, err := decodeChange(good[:n]); braid.CodeOf(err) != braid.Corrupt && n != len(whole.append(nil)) {
+				t.Errorf("cut at %d: error %v, want %s", n, err, braid.Corrupt)
+			}
+		}
+		if _, err := decodeChange(append(good, 0)); braid.CodeOf(err) != braid.Corrupt {
+			t.Errorf("one byte more: error %v, want %s", err, braid.Corrupt)
 		}
 	}
-	if _, _, _, err := decodeChange(append(good, 0)); braid.CodeOf(err) != braid.Corrupt {
-		t.Errorf("one byte more: error %v, want %s", err, braid.Corrupt)
+	more := change{ids: []string{"a"}, payloads: []string{"{}", "{}"}}
+	if _, err := decodeChange(more.append(nil)); braid.CodeOf(err) != braid.Corrupt {
+		t.Errorf("more payloads than documents: error %v, want %s", err, braid.Corrupt)
+	}
+}
+
+// TestPatchedSince asks what has become of documents whose payloads changed, among
+// other changes.
+func TestPatchedSince(t *testing.T) {
+	s := openStore(t, t.TempDir(), Options{})
+	defer s.Close()
+	c := create(t, s, "c")
+	of := func(id, payload string) index.Entry {
+		e := document(id)
+		e.Document.Payload = json.RawMessage(payload)
+		return e
+	}
+	patch := func(id, from, to string) Patch { return Patch{Entry: of(id, to), Payload: json.RawMessage(from)} }
+	commit := func(upserts []index.Entry, deletes []string, patches ...Patch) Version {
+		t.Helper()
+		if err := s.Commit(c.Number, upserts, deletes, patches...); err != nil {
+			t.Fatal(err)
+		}
+		return versionOf(t, s, c)
+	}
+	start := commit([]index.Entry{of("a", `{"v":1}`), of("b", ``), of("c", `{"v":1}`), of("d", `{"v":1}`)}, nil)
+	commit(nil, nil, patch("a", `{"v":1}`, `{"v":2}`), patch("b", ``, `{"v":2}`), patch("c", `{"v":1}`, `{"v":2}`))
+	middle := commit([]index.Entry{of("c", `{"v":3}`)}, []string{"d"}, patch("a", `{"v":2}`, ``))
+	commit([]index.Entry{of("d", `{"v":4}`)}, nil)
+	commit(nil, nil, patch("c", `{"v":3}`, `{"v":4}`), patch("d", `{"v":4}`, `{"v":5}`))
+
+	patched := func(payload string) Change { return Change{Patched: true, Payload: json.RawMessage(payload)} }
+	for name, w := range map[string]struct {
+		since Version
+		want  map[string]Change
+	}{
+		"the start":  {start, map[string]Change{"a": patched(`{"v":1}`), "b": {Patched: true}, "c": {}, "d": {}}},
+		"the middle": {middle, map[string]Change{"c": patched(`{"v":3}`), "d": {}}},
+	} {
+		v, err := s.View(c)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, known, err := v.Changes(context.Background(), w.since)
+		if err := errors.Join(err, v.Close()); err != nil || !known || !reflect.DeepEqual(got, w.want) {
+			t.Errorf("since %s: %v, want %v; known %v, error %v", name, got, w.want, known, err)
+		}
 	}
 }
 
@@ -182,9 +239,13 @@ func changes(t *testing.T, s *Store, c Collection, since Version) (map[string]bo
 		t.Fatal(err)
 	}
 	defer v.Close()
-	ids, known, err := v.Changes(context.Background(), since)
+	found, known, err := v.Changes(context.Background(), since)
 	if err != nil {
 		t.Fatal(err)
+	}
+	ids := map[string]bool{}
+	for id := range found {
+		ids[id] = true
 	}
 	return ids, known
 }

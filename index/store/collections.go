@@ -185,24 +185,39 @@ func (s *Store) Reclaim(ctx context.Context, c Collection) {
 	}
 }
 
-// Commit stores upserts and deletes documents of the collection with the given
-// number, all of it durably or, with an error, none. The entries are valid and
-// each id occurs once. It fails with braid.StorageFull when there is no room,
-// with braid.TooLarge when the records take over 256 MiB.
-func (s *Store) Commit(number uint32, upserts []index.Entry, deletes []string) error {
-	m := mark{collection: number, upserts: uint32(len(upserts)), deletes: uint32(len(deletes))}
+// Patch is a document whose payload alone changes.
+type Patch struct {
+	Entry   index.Entry     // as it will be stored
+	Payload json.RawMessage // that is stored now
+}
+
+// Commit stores upserts and patches and deletes documents of the collection with
+// the given number, all of it durably or, with an error, none. The entries are
+// valid and each id occurs once. It fails with braid.StorageFull when there is no
+// room, with braid.TooLarge when the records take over 256 MiB.
+func (s *Store) Commit(number uint32, upserts []index.Entry, deletes []string, patches ...Patch) error {
+	m := mark{collection: number, upserts: uint32(len(upserts) + len(patches)), deletes: uint32(len(deletes))}
 	return s.commit(m, func(tx *transaction) error {
 		before, err := s.documents(number)
 		if err != nil {
 			return err
 		}
 		documents := before
-		ids := slices.Clone(deletes)
+		logged := change{before: before.tally, ids: slices.Clone(deletes)}
 		var record []byte
-		for _, e := range upserts {
-			ids = append(ids, e.Document.ID)
+		set := func(e index.Entry) error {
+			logged.ids = append(logged.ids, e.Document.ID)
 			record = appendRecord(record[:0], e)
-			if err := tx.set(documentKey(number, e.Document.ID), record, &documents); err != nil {
+			return tx.set(documentKey(number, e.Document.ID), record, &documents)
+		}
+		for _, e := range upserts {
+			if err := set(e); err != nil {
+				return err
+			}
+		}
+		for _, p := range patches {
+			logged.payloads = append(logged.payloads, string(p.Payload))
+			if err := set(p.Entry); err != nil {
 				return err
 			}
 		}
@@ -211,8 +226,9 @@ func (s *Store) Commit(number uint32, upserts []index.Entry, deletes []string) e
 				return err
 			}
 		}
+		logged.after = documents.tally
 		return errors.Join(
-			tx.batch.Set(changeKey(number, s.sequence+1), appendChange(nil, before.tally, documents.tally, ids), nil),
+			tx.batch.Set(changeKey(number, s.sequence+1), logged.append(nil), nil),
 			tx.set(tallyKey(number), documents.encode(), &tx.root),
 			tx.setPassages(number, before, documents),
 			s.reserve.admit(int64(tx.batch.Len())))

@@ -78,7 +78,7 @@ func (d *Dense) Embed(ctx context.Context, req Request) (_ []Embedding, timing T
 }
 
 // pool makes a new vector of one text's output, [tokens, dimensions] flattened,
-// or [dimensions] when the graph pools.
+// or [dimensions] when the graph pools or gives the first token's state alone.
 func pool(m models.Manifest, output []float32) []float32 {
 	vector := make([]float32, m.Dimensions)
 	if m.Output.Form != models.HiddenStates || m.Pooling == models.CLSPooling {

@@ -93,6 +93,7 @@ func graphOf(m *models.Model) graph {
 		inputs:  inputs,
 		output:  m.Output.Name,
 		perText: m.Output.Form != models.HiddenStates && m.Output.Form != models.TokenLogits,
+		cls:     m.Pooling == models.CLSPooling,
 		width:   width,
 	}
 }

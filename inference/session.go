@@ -26,15 +26,25 @@ type graph struct {
 	inputs  map[string]input // every input it may declare
 	output  string
 	perText bool // output is [texts, width], else [texts, tokens, width]
+	cls     bool // the first token's values are all that is read of an output
+	first   bool // the output has no others: [texts, 1, width]; found by check
 	width   int
+}
+
+// outputShape is that of the output for so many texts of so many tokens.
+func (g graph) outputShape(texts, tokens int) ort.Shape {
+	switch {
+	case g.perText:
+		return ort.NewShape(int64(texts), int64(g.width))
+	case g.first:
+		tokens = 1
+	}
+	return ort.NewShape(int64(texts), int64(tokens), int64(g.width))
 }
 
 // outputSize is the number of values for one text of so many tokens.
 func (g graph) outputSize(tokens int) int {
-	if g.perText {
-		return g.width
-	}
-	return g.width * tokens
+	return int(g.outputShape(1, tokens).FlattenedSize())
 }
 
 // session is one loaded graph. On the CPU runs on different slots may overlap.
@@ -66,7 +76,7 @@ func openSession(g graph, runtime Options, d device) (*session, error) {
 	}
 	defer func() { _ = options.Destroy() }()
 	s := &session{graph: g, slots: make([]buffers, slotCount(runtime.Slots))}
-	if s.names, s.half, err = g.check(options); err != nil {
+	if s.names, s.half, err = s.graph.check(options); err != nil {
 		return nil, err
 	}
 	for _, name := range s.names {
@@ -144,9 +154,10 @@ func sessionOptions(runtime Options, level ort.GraphOptimizationLevel) (*ort.Ses
 	return options, nil
 }
 
-// check compares the file's inputs and output with g and returns the names of
-// the inputs it declares and whether its output is float16.
-func (g graph) check(options *ort.SessionOptions) (names []string, half bool, err error) {
+// check compares the file's inputs and output with g, notes whether the output is
+// the first token's, and returns the names of the inputs it declares and whether
+// its output is float16.
+func (g *graph) check(options *ort.SessionOptions) (names []string, half bool, err error) {
 	inputs, outputs, err := ort.GetInputOutputInfoWithOptions(g.path, options)
 	if err != nil {
 		return nil, false, err
@@ -178,6 +189,9 @@ func (g graph) check(options *ort.SessionOptions) (names []string, half bool, er
 	if width := out.Dimensions[rank-1]; width > 0 && width != int64(g.width) {
 		return nil, false, fmt.Errorf("the graph's output %s has %d values where the manifest says %d", &out, width, g.width)
 	}
+	if g.first = rank == 3 && out.Dimensions[1] == 1; g.first && !g.cls {
+		return nil, false, fmt.Errorf("the graph's output %s is the first token's alone: pooling must be cls, or the graph another", &out)
+	}
 	return names, half, nil
 }
 
@@ -190,7 +204,7 @@ func describe(infos []ort.InputOutputInfo) (list []string) {
 
 // run feeds sequences, of equal length unless s is padded, and returns the
 // output, [texts, width] or [texts, tokens, width] flattened, tokens being those
-// of the longest. It belongs to the slot and is overwritten by the slot's next
+// of the longest, or 1 where the graph gives the first token's alone. It belongs to the slot and is overwritten by the slot's next
 // run.
 func (s *session) run(slot int, batch []sequence) ([]float32, error) {
 	b := &s.slots[slot]
@@ -209,11 +223,8 @@ func (s *session) run(slot int, batch []sequence) ([]float32, error) {
 		}
 		values = append(values, tensor)
 	}
-	size := texts * s.graph.outputSize(tokens)
-	shape = ort.NewShape(int64(texts), int64(s.graph.width))
-	if !s.graph.perText {
-		shape = ort.NewShape(int64(texts), int64(tokens), int64(s.graph.width))
-	}
+	shape = s.graph.outputShape(texts, tokens)
+	size := int(shape.FlattenedSize())
 	b.output = slices.Grow(b.output[:0], size)[:size]
 	output, err := s.outputTensor(b, shape)
 	if err != nil {

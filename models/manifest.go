@@ -29,7 +29,9 @@ const (
 type Form string
 
 const (
-	HiddenStates      Form = "hidden-states"      // [batch, sequence, dimensions], to be pooled
+	// HiddenStates are [batch, sequence, dimensions], to be pooled. With CLSPooling
+	// a graph may give the first token's alone, [batch, 1, dimensions].
+	HiddenStates      Form = "hidden-states"
 	Pooled            Form = "pooled"             // [batch, dimensions]
 	VocabularyWeights Form = "vocabulary-weights" // [batch, dimensions], each at least 0
 	TokenLogits       Form = "token-logits"       // [batch, sequence, dimensions] over the vocabulary, to be pooled

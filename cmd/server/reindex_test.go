@@ -13,11 +13,12 @@ import (
 	"github.com/braid-search/braid/index"
 	"github.com/braid-search/braid/internal/httpapi"
 	"github.com/braid-search/braid/internal/testenv"
+	"github.com/braid-search/braid/models"
 	"github.com/braid-search/braid/search"
 )
 
 // twoDenseModels returns a folder of models with a second dense one: the first with
-// the mean of its states for a vector, which is another encoder.
+// a tokenizer that keeps capital letters, which is another encoder.
 func twoDenseModels(t *testing.T) string {
 	t.Helper()
 	folder := t.TempDir()
@@ -26,22 +27,39 @@ func twoDenseModels(t *testing.T) string {
 			t.Fatal(err)
 		}
 	}
-	second := filepath.Join(folder, "mean")
+	second := filepath.Join(folder, "cased")
 	if err := os.CopyFS(second, os.DirFS(filepath.Join(folder, testenv.Dense))); err != nil {
 		t.Fatal(err)
 	}
-	manifest := filepath.Join(second, "manifest.yaml")
-	text, err := os.ReadFile(manifest)
-	if err != nil {
-		t.Fatal(err)
+	edit := func(file string, pairs ...string) {
+		t.Helper()
+		text, err := os.ReadFile(filepath.Join(second, file))
+		if err != nil {
+			t.Fatal(err)
+		}
+		changed := string(text)
+		for i := 0; i < len(pairs); i += 2 {
+			if strings.Count(changed, pairs[i]) != 1 {
+				t.Fatalf("%s does not have %q once", file, pairs[i])
+			}
+			changed = strings.Replace(changed, pairs[i], pairs[i+1], 1)
+		}
+		if err := os.WriteFile(filepath.Join(second, file), []byte(changed), 0o600); err != nil {
+			t.Fatal(err)
+		}
 	}
-	changed := strings.NewReplacer("name: "+testenv.Dense+"\n", "name: mean\n", "pooling: cls\n", "pooling: mean\n").Replace(string(text))
-	if strings.Count(changed, "mean\n") != 2 {
-		t.Fatalf("the manifest is\n%s", changed)
+	describe := func() (size, hash string) {
+		t.Helper()
+		file, err := models.Describe(os.DirFS(second), "tokenizer.json")
+		if err != nil {
+			t.Fatal(err)
+		}
+		return fmt.Sprint("size: ", file.Size, "\n"), file.SHA256
 	}
-	if err := os.WriteFile(manifest, []byte(changed), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	size, hash := describe()
+	edit("tokenizer.json", `"lowercase": true`, `"lowercase": false`)
+	newSize, newHash := describe()
+	edit("manifest.yaml", "name: "+testenv.Dense+"\n", "name: cased\n", size, newSize, hash, newHash)
 	return folder
 }
 
@@ -76,8 +94,8 @@ func longCorpus(t *testing.T, n int) string {
 // vectors, and then the new ones are as if the collection had been made with them.
 func TestReindexMovesToAnotherModel(t *testing.T) {
 	const documents = 400
-	models, data, file := twoDenseModels(t), t.TempDir(), longCorpus(t, documents)
-	old := serveOn(t, data, "--models", models, "--dense", testenv.Dense)
+	folder, data, file := twoDenseModels(t), t.TempDir(), longCorpus(t, documents)
+	old := serveOn(t, data, "--models", folder, "--dense", testenv.Dense)
 	mustExecute(t, "index", file, "--server", old.base)
 	queries := []string{"where is unit 17", "shelf 3 of hall 5", "ask the warehouse"}
 	var before []search.Response
@@ -88,12 +106,12 @@ func TestReindexMovesToAnotherModel(t *testing.T) {
 		t.Fatalf("the server stops with %d", code)
 	}
 
-	_, stderr, _ := execute(t, "", "search", "unit", "--mode", "dense", "--data", data, "--models", models, "--dense", "mean")
+	_, stderr, _ := execute(t, "", "search", "unit", "--mode", "dense", "--data", data, "--models", folder, "--dense", "cased")
 	if !strings.Contains(stderr, "braid reindex") {
 		t.Errorf("a search with another model says %s", stderr)
 	}
 
-	both := []string{"--models", models, "--dense", "mean," + testenv.Dense}
+	both := []string{"--models", folder, "--dense", "cased," + testenv.Dense}
 	s := serveOn(t, data, both...)
 	oldServes := func() {
 		t.Helper()
@@ -116,8 +134,13 @@ func TestReindexMovesToAnotherModel(t *testing.T) {
 		ended <- err
 	}()
 	oldServes()
-	if done := <-reached; done >= documents {
-		t.Fatalf("%d documents are done before the server could be killed", done)
+	select {
+	case done := <-reached:
+		if done >= documents {
+			t.Fatalf("%d documents are done before the server could be killed", done)
+		}
+	case err := <-ended:
+		t.Fatalf("reindexing ended before the server could be killed: %v", err)
 	}
 	s.stop(t, syscall.SIGKILL)
 	if err := <-ended; err == nil {
@@ -139,7 +162,7 @@ func TestReindexMovesToAnotherModel(t *testing.T) {
 	t.Logf("%d of %d documents were remade before the kill", result.Kept, documents)
 
 	var info index.Info
-	if _, body := get(t, s.base+"/v1/collections/default"); json.Unmarshal([]byte(body), &info) != nil || info.Schema.Dense.Name != "mean" || info.Documents != documents {
+	if _, body := get(t, s.base+"/v1/collections/default"); json.Unmarshal([]byte(body), &info) != nil || info.Schema.Dense.Name != "cased" || info.Documents != documents {
 		t.Errorf("the collection is %+v", info)
 	}
 	mustExecute(t, "index", file, "--server", s.base, "--collection", "made")
@@ -157,17 +180,17 @@ func TestReindexMovesToAnotherModel(t *testing.T) {
 	}
 
 	// Of a folder that nobody uses, and back.
-	if _, stderr, code := execute(t, "", "reindex", "default", "--data", data, "--models", models); code != 1 || !strings.Contains(stderr, "--server") {
+	if _, stderr, code := execute(t, "", "reindex", "default", "--data", data, "--models", folder); code != 1 || !strings.Contains(stderr, "--server") {
 		t.Errorf("reindexing a folder in use: exit %d: %s", code, stderr)
 	}
 	s.stop(t, syscall.SIGTERM)
-	offline := []string{"reindex", "default", "--data", data, "--models", models}
+	offline := []string{"reindex", "default", "--data", data, "--models", folder}
 	if out := mustExecute(t, offline...); !strings.Contains(out, fmt.Sprint(documents, " documents")) || !strings.Contains(out, "moved") {
 		t.Errorf("reindexing back prints %s", out)
 	}
 	if out := mustExecute(t, offline...); !strings.Contains(out, "already") {
 		t.Errorf("reindexing again prints %s", out)
 	}
-	s = serveOn(t, data, "--models", models)
+	s = serveOn(t, data, "--models", folder)
 	oldServes()
 }

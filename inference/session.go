@@ -130,9 +130,9 @@ func sessionOptions(runtime Options, level ort.GraphOptimizationLevel) (*ort.Ses
 		return nil, err
 	}
 	settings := []func() error{
-		// A second session with two threads for a query that is alone was not
-		// worth it: spinning 2.2 ms at best where one thread takes 2.6, but 7.4
-		// and not 3.0 in the median of a busy machine; without spinning 2.7, 3.6.
+		// A second session with two threads for a query that is alone gains on
+		// idle cores only, and loses more where others compute:
+		// docs/decisions/compute-slots.md.
 		func() error { return options.SetIntraOpNumThreads(1) },
 		func() error { return options.SetInterOpNumThreads(1) },
 		func() error { return options.AddSessionConfigEntry("session.intra_op.allow_spinning", "0") },

@@ -52,10 +52,7 @@ func TestWeigh(t *testing.T) {
 		{branch: braid.Dense, hits: hits("abcd")}, {branch: braid.Sparse, hits: hits("abxy")}, {branch: braid.Lexical, hits: hits("uvwx")},
 	}
 	plans := func(req Request) plan {
-		p, err := req.plan(true)
-		if err != nil {
-			t.Fatal(err)
-		}
+		p := req.plan(true)
 		p.route()
 		p.weigh(found)
 		return p
@@ -87,10 +84,7 @@ func TestWeigh(t *testing.T) {
 		"other":      {Query: "pump pressure"},
 		"identifier": {Query: "ERR-104"},
 	} {
-		before, err := req.plan(true)
-		if err != nil {
-			t.Fatal(err)
-		}
+		before := req.plan(true)
 		before.route()
 		p := plans(req)
 		if !maps.Equal(p.Fusion.Weights, before.Fusion.Weights) || p.routing != nil && p.routing.Agreement != nil {

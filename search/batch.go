@@ -53,6 +53,9 @@ func (s *Service) SearchBatch(ctx context.Context, name string, reqs []Request, 
 	answers := make([]Answered, len(reqs))
 	plans := make([]*plan, len(reqs)) // nil: answered with an error
 	for i, req := range reqs {
+		if answers[i].Err = req.validate(); answers[i].Err != nil {
+			continue
+		}
 		p, err := s.prepare(ctx, c, name, req)
 		if err != nil {
 			answers[i].Err = err

@@ -143,18 +143,18 @@ type making struct {
 	item  rerank.Item
 }
 
-func (p plan) validateExplain() error {
+func (r Request) validateExplain() error {
 	field := "highlight"
 	switch {
-	case p.Explain:
+	case r.Explain:
 		field = "explain"
-	case p.Highlight == nil:
+	case r.Highlight == nil:
 		return nil
 	}
-	if p.limit > MaxExplained {
-		return braid.Errorf(braid.InvalidArgument, "%s is for at most %d hits, limit is %d: ask for fewer", field, MaxExplained, p.limit).In(field)
+	if limit := orDefault(r.Limit, DefaultLimit); limit > MaxExplained {
+		return braid.Errorf(braid.InvalidArgument, "%s is for at most %d hits, limit is %d: ask for fewer", field, MaxExplained, limit).In(field)
 	}
-	return p.Highlight.validate()
+	return r.Highlight.validate()
 }
 
 // explain says what the scores of the answer's hits consist of, if that was asked

@@ -41,8 +41,7 @@ func (p Profile) Validate() error {
 	if err := p.Calibration.validate(); err != nil {
 		return err
 	}
-	_, err := p.complete(Request{Query: "any"}).plan(true)
-	return err
+	return p.complete(Request{Query: "any"}).validate()
 }
 
 // complete returns the request with what it does not say filled in.

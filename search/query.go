@@ -21,7 +21,7 @@ import (
 func (s *Service) Search(ctx context.Context, name string, req Request) (*Response, error) {
 	start := time.Now()
 	// What is wrong with the request itself comes before a collection that is not there.
-	if _, err := req.plan(s.models.Pair != nil); err != nil {
+	if err := req.validate(); err != nil {
 		return nil, err
 	}
 	c, err := s.open(ctx, name)
@@ -36,17 +36,14 @@ func (s *Service) Search(ctx context.Context, name string, req Request) (*Respon
 	return s.answer(ctx, c, p, start)
 }
 
-// prepare completes a request with what the collection called name keeps, and finds
+// prepare completes a valid request with what the collection called name keeps, and finds
 // out what it needs.
 func (s *Service) prepare(ctx context.Context, c index.Collection, name string, req Request) (plan, error) {
 	req, version, err := withProfile(name, c.Profile(), req)
 	if err != nil {
 		return plan{}, err
 	}
-	p, err := req.plan(s.models.Pair != nil)
-	if err != nil {
-		return plan{}, err
-	}
+	p := req.plan(s.models.Pair != nil)
 	p.profile, p.filter = version, s.filter(p.Filter)
 	s.understand(ctx, c, &p)
 	p.route()

@@ -2,11 +2,7 @@ package search
 
 import (
 	"encoding/json"
-	"errors"
-	"math"
 	"slices"
-	"strings"
-	"unicode/utf8"
 
 	"github.com/braid-search/braid"
 	"github.com/braid-search/braid/fusion"
@@ -187,74 +183,18 @@ type plan struct {
 	expansion                braid.SparseVector // of the query; empty if no sparse branch made one
 }
 
-// plan fills in the defaults, except for those of the query's kind. rerankable says
-// whether a reranker is loaded.
-func (r Request) plan(rerankable bool) (plan, error) {
-	p := plan{Request: r, rerank: rerankable && (r.Mode == "" || r.Mode == ModeHybrid)}
-	if p.Mode == "" {
-		p.Mode = ModeHybrid
-	}
+// plan fills in the defaults of a request that is valid, except for those of the
+// query's kind. rerankable says whether a reranker is loaded.
+func (r Request) plan(rerankable bool) plan {
+	p := plan{Request: r}
+	p.Mode = r.mode()
+	p.rerank = rerankable && p.Mode == ModeHybrid
 	if r.Rerank != nil {
 		p.rerank = *r.Rerank
 	}
-	if err := validateText("query", r.Query); err != nil {
-		return plan{}, err
-	}
-	if !slices.Contains(Modes(), p.Mode) {
-		return plan{}, braid.Errorf(braid.InvalidArgument, "mode %q is unknown: use dense, sparse, lexical or hybrid", r.Mode).In("mode")
-	}
-	if err := r.validateWordings(p.Mode); err != nil {
-		return plan{}, err
-	}
-	if c := r.MinConfidence; c != nil && !(*c >= 0 && *c <= 1) {
-		return plan{}, braid.Errorf(braid.InvalidArgument, "min_confidence is %v, want 0 to 1", *c).In("min_confidence")
-	}
-	if r.MinScore != nil && math.IsNaN(*r.MinScore) {
-		return plan{}, braid.Errorf(braid.InvalidArgument, "min_score is not a number").In("min_score")
-	}
-	if b := r.BudgetMS; b != nil && (*b < 1 || *b > MaxBudgetMS) {
-		return plan{}, braid.Errorf(braid.InvalidArgument, "budget_ms is %d, want 1 to %d", *b, MaxBudgetMS).In("budget_ms")
-	}
-	if w := r.RerankWindow; w != nil && *w != 0 && (*w < MinRerankWindow || *w > MaxRerankWindow) {
-		return plan{}, braid.Errorf(braid.InvalidArgument, "rerank_window is %d, want %d to %d, or 0 for whole passages", *w, MinRerankWindow, MaxRerankWindow).In("rerank_window")
-	}
-	if err := r.Fusion.validate(p.Mode, p.fuses()); err != nil {
-		return plan{}, err
-	}
-	if w := r.RerankWeight; w != nil && !(*w >= 0 && *w <= 1) {
-		return plan{}, braid.Errorf(braid.InvalidArgument, "rerank_weight is %v, want 0 to 1", *w).In("rerank_weight")
-	}
-	if r.Filter != nil {
-		if err := r.Filter.Validate(); err != nil {
-			return plan{}, err
-		}
-	}
-	for _, budget := range []struct {
-		field    string
-		given    *int
-		fallback int
-		max      int
-		to       *int
-	}{
-		{"limit", r.Limit, DefaultLimit, MaxLimit, &p.limit},
-		{"candidates", r.Candidates, DefaultCandidates, MaxCandidates, &p.candidates},
-		{"rerank_depth", r.RerankDepth, DefaultRerankDepth, MaxRerankDepth, &p.depth},
-	} {
-		*budget.to = budget.fallback
-		if budget.given == nil {
-			continue
-		}
-		if *budget.given < 1 || *budget.given > budget.max {
-			return plan{}, braid.Errorf(braid.InvalidArgument, "%s is %d, want 1 to %d", budget.field, *budget.given, budget.max).In(budget.field)
-		}
-		*budget.to = *budget.given
-	}
-	if err := r.validateGroupBy(); err != nil {
-		return plan{}, err
-	}
-	if err := p.validateExplain(); err != nil {
-		return plan{}, err
-	}
+	p.limit = orDefault(r.Limit, DefaultLimit)
+	p.candidates = orDefault(r.Candidates, DefaultCandidates)
+	p.depth = orDefault(r.RerankDepth, DefaultRerankDepth)
 	// A branch that retrieves fewer documents than are returned or reranked would
 	// cut the answer short without anybody having asked for it.
 	if r.Candidates == nil {
@@ -263,7 +203,23 @@ func (r Request) plan(rerankable bool) (plan, error) {
 			p.candidates = max(p.candidates, p.depth)
 		}
 	}
-	return p, nil
+	return p
+}
+
+// mode returns the request's, or the default.
+func (r Request) mode() Mode {
+	if r.Mode == "" {
+		return ModeHybrid
+	}
+	return r.Mode
+}
+
+// orDefault returns what is given, or else a default.
+func orDefault(given *int, fallback int) int {
+	if given == nil {
+		return fallback
+	}
+	return *given
 }
 
 // route fills in what depends on the kind of the query, once it is known what of it
@@ -288,48 +244,6 @@ func (p *plan) route() {
 	if p.RerankWeight != nil {
 		p.rerankWeight = *p.RerankWeight
 	}
-}
-
-// validateText reports what is wrong with a text that stands in field.
-func validateText(field, text string) error {
-	switch {
-	case len(text) > MaxQueryBytes:
-		return braid.Errorf(braid.TooLarge, "%s is %d bytes, the limit is %d: shorten it", field, len(text), MaxQueryBytes).In(field)
-	case !utf8.ValidString(text):
-		return braid.Errorf(braid.InvalidArgument, "%s is not valid UTF-8", field).In(field)
-	case strings.TrimSpace(text) == "":
-		return braid.Errorf(braid.InvalidArgument, "%s is empty", field).In(field)
-	}
-	return nil
-}
-
-func (f *Fusion) validate(mode Mode, fuses bool) error {
-	if f == nil {
-		return nil
-	}
-	if !fuses {
-		return braid.Errorf(braid.InvalidArgument, "fusion applies to mode hybrid, and to variants; this is mode %s without any", mode).In("fusion")
-	}
-	var sum float64
-	for _, branch := range braid.Branches() {
-		sum += f.weight(branch)
-	}
-	for branch, w := range f.Weights {
-		if !slices.Contains(braid.Branches(), branch) {
-			return unknownBranch(branch)
-		}
-		if !(w >= 0) || math.IsInf(w, 0) {
-			return braid.Errorf(braid.InvalidArgument, "fusion.weights.%s is %v, want a finite number of at least 0", branch, w).In("fusion.weights." + string(branch))
-		}
-	}
-	if sum == 0 {
-		return braid.Errorf(braid.InvalidArgument, "fusion.weights are all 0: at least one branch must have a vote").In("fusion.weights")
-	}
-	var e *braid.Error
-	if err := f.options().Validate(); errors.As(err, &e) {
-		return e.In("fusion." + e.Field)
-	}
-	return nil
 }
 
 // weight returns the weight of a branch's votes; f may be nil.

@@ -59,7 +59,7 @@ func (p plan) wordings(b braid.Branch) []wording {
 }
 
 // fuses reports whether the answer is made of several rankings.
-func (p plan) fuses() bool { return p.Mode == ModeHybrid || len(p.others()) > 0 }
+func (r Request) fuses() bool { return r.mode() == ModeHybrid || len(r.others()) > 0 }
 
 // variantWeight is the weight of one wording besides the query; nil without any.
 func (p plan) variantWeight() *float64 {

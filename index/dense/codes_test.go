@@ -13,6 +13,7 @@ import (
 	"github.com/braid-search/braid/index/dense/simd"
 	"github.com/braid-search/braid/index/docset"
 	"github.com/braid-search/braid/index/topk"
+	"github.com/braid-search/braid/internal/testvec"
 )
 
 // TestCodesFindWhatFloatsFind compares searches of more rows than are compared
@@ -76,7 +77,7 @@ func TestCodesOnAllCores(t *testing.T) {
 	const dim, n = 20_000, 1000
 	random := rand.New(rand.NewPCG(6, 7))
 	x, model := dense.New(dim), map[uint32][]float32{}
-	v := unit(random, dim)
+	v := testvec.Unit(random, dim)
 	for ord := range uint32(n) {
 		for range dim / 10 {
 			v[random.IntN(dim)] = float32(random.NormFloat64()) / 150
@@ -100,44 +101,44 @@ func TestAllRemoved(t *testing.T) {
 	random := rand.New(rand.NewPCG(8, 9))
 	x := dense.New(8)
 	for ord := range uint32(2000) {
-		x.Put(ord, unit(random, 8))
+		x.Put(ord, testvec.Unit(random, 8))
 	}
 	for _, k := range []int{-400, -1, 0} {
-		if got, err := x.Search(t.Context(), unit(random, 8), topk.Scan{K: k}); len(got) > 0 || err != nil {
+		if got, err := x.Search(t.Context(), testvec.Unit(random, 8), topk.Scan{K: k}); len(got) > 0 || err != nil {
 			t.Errorf("K %d: %v, %v", k, got, err)
 		}
 	}
 	for ord := range uint32(2000) {
 		x.Remove(ord)
 	}
-	if got, err := x.Search(t.Context(), unit(random, 8), topk.Scan{K: 5}); len(got) > 0 || err != nil {
+	if got, err := x.Search(t.Context(), testvec.Unit(random, 8), topk.Scan{K: 5}); len(got) > 0 || err != nil {
 		t.Errorf("all removed: %v, %v", got, err)
 	}
 }
 
 // kinds draw vectors.
 var kinds = []func(*rand.Rand, int) []float32{
-	unit,
+	testvec.Unit,
 	small, // and with few components often zeros
 	func(_ *rand.Rand, dim int) []float32 { return make([]float32, dim) },
 	// Near to each other.
 	func(random *rand.Rand, dim int) []float32 {
-		v := scaled(unit(random, dim), 1e-4)
+		v := scaled(testvec.Unit(random, dim), 1e-4)
 		v[0]++
 		return v
 	},
 	// One component makes the steps of the others coarse.
 	func(random *rand.Rand, dim int) []float32 {
-		v := unit(random, dim)
+		v := testvec.Unit(random, dim)
 		v[random.IntN(dim)] = 100
 		return v
 	},
-	func(random *rand.Rand, dim int) []float32 { return scaled(unit(random, dim), 1e-44) },
-	func(random *rand.Rand, dim int) []float32 { return scaled(unit(random, dim), 1e-36) },
-	func(random *rand.Rand, dim int) []float32 { return scaled(unit(random, dim), 1e-19) },
-	func(random *rand.Rand, dim int) []float32 { return scaled(unit(random, dim), 1e17) },
-	func(random *rand.Rand, dim int) []float32 { return scaled(unit(random, dim), 1e19) },
-	func(random *rand.Rand, dim int) []float32 { return scaled(unit(random, dim), math.MaxFloat32) },
+	func(random *rand.Rand, dim int) []float32 { return scaled(testvec.Unit(random, dim), 1e-44) },
+	func(random *rand.Rand, dim int) []float32 { return scaled(testvec.Unit(random, dim), 1e-36) },
+	func(random *rand.Rand, dim int) []float32 { return scaled(testvec.Unit(random, dim), 1e-19) },
+	func(random *rand.Rand, dim int) []float32 { return scaled(testvec.Unit(random, dim), 1e17) },
+	func(random *rand.Rand, dim int) []float32 { return scaled(testvec.Unit(random, dim), 1e19) },
+	func(random *rand.Rand, dim int) []float32 { return scaled(testvec.Unit(random, dim), math.MaxFloat32) },
 }
 
 func scaled(v []float32, by float32) []float32 {

@@ -17,6 +17,7 @@ import (
 	"github.com/braid-search/braid/index/dense/simd"
 	"github.com/braid-search/braid/index/docset"
 	"github.com/braid-search/braid/index/topk"
+	"github.com/braid-search/braid/internal/testvec"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -82,7 +83,7 @@ func TestEqualVectorsTie(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
 	for _, dim := range []int{1, 7, 31, 32, 33, 127, 384, 1021} {
 		x := dense.New(dim)
-		v, query := unit(random, dim), unit(random, dim)
+		v, query := testvec.Unit(random, dim), testvec.Unit(random, dim)
 		for ord := range uint32(1500) {
 			x.Put(ord, v)
 		}
@@ -102,7 +103,7 @@ func TestEqualVectorsTie(t *testing.T) {
 func TestDotEqualsLoop(t *testing.T) {
 	random := rand.New(rand.NewPCG(3, 4))
 	for dim := 1; dim < 600; dim++ {
-		a, b := unit(random, dim), unit(random, dim)
+		a, b := testvec.Unit(random, dim), testvec.Unit(random, dim)
 		var want float64
 		for i := range a {
 			want += float64(a[i]) * float64(b[i])
@@ -179,28 +180,15 @@ func small(random *rand.Rand, dim int) []float32 {
 	return v
 }
 
-func unit(random *rand.Rand, dim int) []float32 {
-	v := make([]float32, dim)
-	var norm float64
-	for i := range v {
-		v[i] = float32(random.NormFloat64())
-		norm += float64(v[i]) * float64(v[i])
-	}
-	for i := range v {
-		v[i] /= float32(math.Sqrt(norm))
-	}
-	return v
-}
-
 func BenchmarkSearch(b *testing.B) {
 	const dim = 384
 	for _, n := range []int{5_000, 50_000} {
 		random := rand.New(rand.NewPCG(5, 6))
 		x := dense.New(dim)
 		for ord := range uint32(n) {
-			x.Put(ord, unit(random, dim))
+			x.Put(ord, testvec.Unit(random, dim))
 		}
-		query := unit(random, dim)
+		query := testvec.Unit(random, dim)
 		b.Run(fmt.Sprintf("%dx%d", n, dim), func(b *testing.B) {
 			for b.Loop() {
 				if _, err := x.Search(context.Background(), query, topk.Scan{K: 100}); err != nil {

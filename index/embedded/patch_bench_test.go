@@ -14,6 +14,7 @@ import (
 
 	"github.com/braid-search/braid"
 	"github.com/braid-search/braid/index"
+	"github.com/braid-search/braid/internal/testvec"
 )
 
 // BenchmarkPatch changes the payload of one document of 25,000, which are in a
@@ -83,15 +84,7 @@ func BenchmarkPatch(b *testing.B) {
 
 // drawDocument returns one with 120 words, a vector of length 1 and 120 tokens.
 func drawDocument(random *rand.Rand, i, dimensions int) index.Entry {
-	p := index.Passage{Dense: make([]float32, dimensions)}
-	var sum float64
-	for j := range p.Dense {
-		p.Dense[j] = float32(random.NormFloat64())
-		sum += float64(p.Dense[j]) * float64(p.Dense[j])
-	}
-	for j := range p.Dense {
-		p.Dense[j] /= float32(math.Sqrt(sum))
-	}
+	p := index.Passage{Dense: testvec.Unit(random, dimensions)}
 	var words []string
 	for j := range 120 {
 		words = append(words, fmt.Sprint("w", int(math.Exp(random.Float64()*10))))

@@ -9,6 +9,7 @@ import (
 	"github.com/braid-search/braid"
 	"github.com/braid-search/braid/index"
 	"github.com/braid-search/braid/index/embedded"
+	"github.com/braid-search/braid/internal/testvec"
 )
 
 // TestVacuumAfterCompaction deletes half of a collection while its first graph is
@@ -29,7 +30,7 @@ func TestVacuumAfterCompaction(t *testing.T) {
 	var all, half index.Batch
 	for i := range documents {
 		e := index.Whole(braid.Document{ID: fmt.Sprint("d", i), Text: "a"}, [32]byte{})
-		e.Passages[0].Dense = drawUnit(random)
+		e.Passages[0].Dense = testvec.Unit(random, vacuumDimensions)
 		all.Upserts = append(all.Upserts, e)
 		if i%2 > 0 {
 			half.Deletes = append(half.Deletes, e.Document.ID)

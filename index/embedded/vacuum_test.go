@@ -15,6 +15,7 @@ import (
 	"github.com/braid-search/braid"
 	"github.com/braid-search/braid/index"
 	"github.com/braid-search/braid/index/embedded"
+	"github.com/braid-search/braid/internal/testvec"
 )
 
 // heard is a log that tells of lines with a text.
@@ -34,19 +35,6 @@ func (h *heard) Write(line []byte) (int, error) {
 }
 
 const vacuumDimensions = 32
-
-func drawUnit(random *rand.Rand) []float32 {
-	v := make([]float32, vacuumDimensions)
-	var norm float64
-	for i := range v {
-		v[i] = float32(random.NormFloat64())
-		norm += float64(v[i]) * float64(v[i])
-	}
-	for i := range v {
-		v[i] /= float32(math.Sqrt(norm))
-	}
-	return v
-}
 
 // TestVacuum replaces half of the documents of a collection with a graph, while
 // others search, until the graph was mended in the background, and compares
@@ -71,7 +59,7 @@ func TestVacuum(t *testing.T) {
 			var b index.Batch
 			for i := range step {
 				e := index.Whole(braid.Document{ID: fmt.Sprint("d", first+i), Text: "a"}, [32]byte{})
-				e.Passages[0].Dense = drawUnit(random)
+				e.Passages[0].Dense = testvec.Unit(random, vacuumDimensions)
 				vectors[e.Document.ID] = e.Passages[0].Dense
 				b.Upserts = append(b.Upserts, e)
 			}
@@ -91,7 +79,7 @@ func TestVacuum(t *testing.T) {
 
 	searching, stop := context.WithCancel(ctx)
 	var others sync.WaitGroup
-	queries := [][]float32{drawUnit(random), drawUnit(random)}
+	queries := [][]float32{testvec.Unit(random, vacuumDimensions), testvec.Unit(random, vacuumDimensions)}
 	for _, query := range queries {
 		others.Go(func() {
 			for searching.Err() == nil {
@@ -129,7 +117,7 @@ func recallOfGraph(t *testing.T, c index.Collection, vectors map[string][]float3
 	ids := slices.Sorted(maps.Keys(vectors))
 	found := 0
 	for range queries {
-		query := drawUnit(random)
+		query := testvec.Unit(random, vacuumDimensions)
 		score := map[string]float64{}
 		for id, v := range vectors {
 			for i := range v {
@@ -176,7 +164,7 @@ func TestClosedDuringVacuum(t *testing.T) {
 	vectors := map[string][]float32{}
 	for i := range documents {
 		e := index.Whole(braid.Document{ID: fmt.Sprint("d", i), Text: "a"}, [32]byte{})
-		e.Passages[0].Dense = drawUnit(random)
+		e.Passages[0].Dense = testvec.Unit(random, vacuumDimensions)
 		b.Upserts = append(b.Upserts, e)
 		if i%3 == 0 {
 			removal.Deletes = append(removal.Deletes, e.Document.ID)

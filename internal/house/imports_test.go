@@ -32,6 +32,7 @@ var layers = []layer{
 	{path: "internal/tune", imports: []string{"inference", "index", "fusion", "search", "internal/eval", toolbox}},
 	{path: "internal/house"},
 	{path: "internal/testdisk"},
+	{path: "internal/testvec"},
 	{path: "internal/testenv", thirdParty: true, imports: []string{everything}},
 	{path: toolbox, thirdParty: true, imports: []string{toolbox}},
 	{path: "cmd", thirdParty: true, imports: []string{everything}},

@@ -6,7 +6,6 @@ import (
 	"flag"
 	"fmt"
 	"io"
-	"math"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -18,6 +17,7 @@ import (
 	"github.com/braid-search/braid/index/dense/hnsw"
 	"github.com/braid-search/braid/index/docset"
 	"github.com/braid-search/braid/index/topk"
+	"github.com/braid-search/braid/internal/testvec"
 )
 
 // fixture is where a graph lies as it was saved in a version of the form; what it
@@ -38,15 +38,7 @@ func fixtureVectors() [][]float32 {
 			vectors[ord] = vectors[ord-10]
 			continue
 		}
-		v, norm := make([]float32, dim), 0.0
-		for i := range v {
-			v[i] = float32(random.NormFloat64())
-			norm += float64(v[i]) * float64(v[i])
-		}
-		for i := range v {
-			v[i] /= float32(math.Sqrt(norm))
-		}
-		vectors[ord] = v
+		vectors[ord] = testvec.Unit(random, dim)
 	}
 	return vectors
 }

@@ -2,7 +2,6 @@ package hnsw_test
 
 import (
 	"context"
-	"math"
 	"math/rand/v2"
 	"sync"
 	"sync/atomic"
@@ -11,21 +10,8 @@ import (
 	"github.com/braid-search/braid/index/dense/hnsw"
 	"github.com/braid-search/braid/index/docset"
 	"github.com/braid-search/braid/index/topk"
+	"github.com/braid-search/braid/internal/testvec"
 )
-
-// direction is a vector of length 1.
-func direction(random *rand.Rand, dim int) []float32 {
-	v := make([]float32, dim)
-	var norm float64
-	for i := range v {
-		v[i] = float32(random.NormFloat64())
-		norm += float64(v[i]) * float64(v[i])
-	}
-	for i := range v {
-		v[i] /= float32(math.Sqrt(norm))
-	}
-	return v
-}
 
 // TestHidden adds vectors while others search: none of those that are hidden is
 // found, with and without a filter, by a walk or by a scan, and all when shown.
@@ -34,7 +20,7 @@ func TestHidden(t *testing.T) {
 	random := rand.New(rand.NewPCG(31, 32))
 	vectors := make([][]float32, n)
 	for i := range vectors {
-		vectors[i] = direction(random, dim)
+		vectors[i] = testvec.Unit(random, dim)
 		if i%7 == 6 {
 			vectors[i] = vectors[i-1] // a twin, perhaps over the border
 		}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/braid-search/braid/index/dense/quant"
 	"github.com/braid-search/braid/index/dense/simd"
+	"github.com/braid-search/braid/internal/testvec"
 )
 
 func ExampleQuery() {
@@ -88,7 +89,7 @@ func check(t interface {
 func TestBoundIsNear(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
 	for range 1000 {
-		query, row := unit(random), unit(random)
+		query, row := testvec.Unit(random, 384), testvec.Unit(random, 384)
 		codes := make([]int8, len(row))
 		scale := quant.Encode(row, codes)
 		missed, norm := quant.Missed(row, codes, scale)
@@ -100,19 +101,6 @@ func TestBoundIsNear(t *testing.T) {
 			t.Fatalf("the product is %v, its bounds %v and %v, %t", got, bound, sharper, ok)
 		}
 	}
-}
-
-func unit(random *rand.Rand) []float32 {
-	v := make([]float32, 384)
-	var norm float64
-	for i := range v {
-		v[i] = float32(random.NormFloat64())
-		norm += float64(v[i]) * float64(v[i])
-	}
-	for i := range v {
-		v[i] /= float32(math.Sqrt(norm))
-	}
-	return v
 }
 
 // TestQueriesThatBoundNothing asserts that they are told.

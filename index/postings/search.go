@@ -347,18 +347,27 @@ func (s *search[E]) lookUp(i int, l list[E], offsets []uint16, first uint32) {
 			n++
 		}
 	}
-	for _, f := range s.found[:n] {
-		s.scores[f.place] += s.query.Share(i, first+uint32(offsets[f.place]), l.exact[f.at])
-	}
+	s.share(i, l, s.found[:n], first)
 }
 
 // passOver is lookUp for a list that is not much longer than the documents are
 // many.
 func (s *search[E]) passOver(i int, l list[E], first uint32) {
+	s.found = slices.Grow(s.found[:0], len(l.offsets))[:len(l.offsets)]
+	n := 0
 	for at, offset := range l.offsets {
-		if place := s.places[offset]; place > 0 {
-			s.scores[place-1] += s.query.Share(i, first+uint32(offset), l.exact[at])
-		}
+		place := uint32(s.places[offset])
+		s.found[n] = found{place - 1, uint32(at)}
+		n += int((place + 1<<16 - 1) >> 16) // 0 of 0, else 1
+	}
+	s.share(i, l, s.found[:n], first)
+}
+
+// share adds the shares of term i, whose list is l, to the scores of the documents
+// that were found in it.
+func (s *search[E]) share(i int, l list[E], all []found, first uint32) {
+	for _, f := range all {
+		s.scores[f.place] += s.query.Share(i, first+uint32(l.offsets[f.at]), l.exact[f.at])
 	}
 }
 

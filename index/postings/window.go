@@ -23,6 +23,9 @@ type window[E any] struct {
 
 // freshOf is lists.of for the lists that grow.
 func (w *window[E]) freshOf(term uint32) list[E] {
+	if len(w.freshLists) == 0 { // as in all windows but the last
+		return list[E]{}
+	}
 	if slot, ok := w.fresh.find(term); ok {
 		return w.freshLists[slot]
 	}

@@ -17,14 +17,14 @@ type Index[E any] struct {
 	windows []*window[E] // by number; nil where there never was a document
 	filling int          // the window that was last added to
 	live    int
-	scratch sync.Pool // *scratch
+	scratch sync.Pool // *scratch[E]
 }
 
 // New returns an empty index.
 func New[E any]() *Index[E] { return newIndex[E](windowBits) }
 
 func newIndex[E any](bits uint) *Index[E] {
-	return &Index[E]{bits: bits, scratch: sync.Pool{New: func() any { return new(scratch) }}}
+	return &Index[E]{bits: bits, scratch: sync.Pool{New: func() any { return new(scratch[E]) }}}
 }
 
 // split returns the number of the window of ord and the offset there.

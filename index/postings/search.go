@@ -51,7 +51,7 @@ const (
 
 // scratch is the memory of one search. Between searches all sums and places are
 // 0.
-type scratch struct {
+type scratch[E any] struct {
 	sums    [1 << windowBits]uint32
 	places  [1 << windowBits]uint16
 	allowed [1 << windowBits / 64]uint64
@@ -59,6 +59,8 @@ type scratch struct {
 	offsets []uint16
 	scores  []float64
 	found   []found
+	few     few
+	near    []list[E] // of the windows at hand: two for each term
 }
 
 // found is a document, by its place in offsets, and where its posting is.
@@ -66,13 +68,15 @@ type found struct{ place, at uint32 }
 
 // search is a search under way.
 type search[E any] struct {
-	*scratch
+	*scratch[E]
 	x     *Index[E]
 	scan  topk.Scan
 	query Query[E]
 	best  *topk.Collector
-	scale float64   // from scores to the units of sums
-	lists []list[E] // of the window at hand: two for each term
+	scale float64 // from scores to the units of sums
+
+	first int       // the number of the first window at hand
+	lists []list[E] // of the window that is looked at
 }
 
 // Search returns the best documents that hold a term of q and are in
@@ -85,9 +89,9 @@ func (x *Index[E]) Search(ctx context.Context, q Query[E], scan topk.Scan) ([]to
 		return nil, nil
 	}
 	s := search[E]{x: x, scan: scan, query: q, best: topk.NewCollector(scan)}
-	s.scratch = x.scratch.Get().(*scratch)
+	s.scratch = x.scratch.Get().(*scratch[E])
 	defer x.scratch.Put(s.scratch)
-	visit := s.searchWindow
+	visit, several := s.searchWindow, false
 	switch {
 	case s.fewer():
 		visit = s.readWindow
@@ -95,29 +99,63 @@ func (x *Index[E]) Search(ctx context.Context, q Query[E], scan topk.Scan) ([]to
 		visit = s.searchTerm
 		s.weigh()
 	default:
+		several = true
 		s.weigh()
 	}
-	for number, w := range x.windows {
-		if w == nil || w.live == 0 {
-			continue
-		}
+	near := max(nearLists/(2*len(q.Terms)), 1)
+	for first := 0; first < len(x.windows); first += near {
+		windows := x.windows[first:min(first+near, len(x.windows))]
+		s.find(first, windows)
 		if err := ctx.Err(); err != nil {
 			return nil, ended(err)
 		}
-		s.find(w)
-		visit(number, w)
+		if several && areFew(windows, s.near) {
+			s.searchFew(first, windows)
+			continue
+		}
+		for i, w := range windows {
+			if w == nil || w.live == 0 {
+				continue
+			}
+			if err := ctx.Err(); err != nil {
+				return nil, ended(err)
+			}
+			s.turnTo(first + i)
+			if several && areFew(windows[i:i+1], s.lists) {
+				s.searchFew(first+i, windows[i:i+1])
+				continue
+			}
+			visit(first+i, w)
+		}
 	}
 	return s.best.Matches(), nil
 }
 
 func ended(err error) error { return braid.Errorf(braid.CodeOf(err), "search postings: %w", err) }
 
-// find finds the lists of the query's terms in w.
-func (s *search[E]) find(w *window[E]) {
-	s.lists = s.lists[:0]
-	for _, t := range s.query.Terms {
-		s.lists = append(s.lists, w.of(t.ID), w.freshOf(t.ID))
+// nearLists is how many lists are found at once: the memory that says where they
+// are is waited for at the same time.
+const nearLists = 64
+
+// find finds the lists of the query's terms in windows, the first of which has
+// the number first.
+func (s *search[E]) find(first int, windows []*window[E]) {
+	s.first = first
+	s.near = slices.Grow(s.near[:0], 2*len(s.query.Terms)*len(windows))
+	for _, w := range windows {
+		if w == nil {
+			w = &window[E]{}
+		}
+		for _, t := range s.query.Terms {
+			s.near = append(s.near, w.of(t.ID), w.freshOf(t.ID))
+		}
 	}
+}
+
+// turnTo makes a window at hand the one that is looked at.
+func (s *search[E]) turnTo(number int) {
+	n := 2 * len(s.query.Terms)
+	s.lists = s.near[(number-s.first)*n:][:n]
 }
 
 // fewer reports whether looking up every allowed document takes less than
@@ -130,19 +168,17 @@ func (s *search[E]) fewer() bool {
 		return false
 	}
 	matching := 0
-	for _, w := range s.x.windows {
-		if w != nil {
-			s.find(w)
-			matching += s.matching()
-		}
+	for number := range s.x.windows {
+		s.find(number, s.x.windows[number:number+1])
+		matching += postingsOf(s.near)
 	}
 	return s.scan.Allowed.Len()*len(s.query.Terms)*coldCost < matching+s.x.live
 }
 
-// matching returns the number of postings in the window at hand.
-func (s *search[E]) matching() int {
+// postingsOf returns the number of postings in lists.
+func postingsOf[E any](lists []list[E]) int {
 	n := 0
-	for _, l := range s.lists {
+	for _, l := range lists {
 		n += len(l.offsets)
 	}
 	return n
@@ -203,8 +239,7 @@ func (s *search[E]) needed() uint32 {
 // searchWindow adds up the bounds of a window's documents and computes the scores
 // of those that can be among the best.
 func (s *search[E]) searchWindow(number int, w *window[E]) {
-	matching := s.matching()
-	if matching == 0 {
+	if postingsOf(s.lists) == 0 {
 		return
 	}
 	v := view{sums: s.sums[:w.size]}
@@ -222,11 +257,6 @@ func (s *search[E]) searchWindow(number int, w *window[E]) {
 		v.allowed = w.alive
 	}
 	s.addUp(number)
-	few := matching < w.size/fewShare
-	if few && !v.listed {
-		s.members = s.touched(v)
-		v.listed, v.members = true, s.members
-	}
 	from, to := s.needed(), uint32(2*sumUnits)
 	if from == 1 {
 		// Nothing is known yet of the score that is needed. The documents with
@@ -240,36 +270,7 @@ func (s *search[E]) searchWindow(number int, w *window[E]) {
 		s.offsets = v.above(s.offsets[:0], from, to)
 		s.compute(number)
 	}
-	if !few {
-		clear(v.sums)
-		return
-	}
-	for _, l := range s.lists {
-		for _, offset := range l.offsets {
-			v.sums[offset] = 0
-		}
-	}
-}
-
-// touched returns the documents that may be found and have a sum.
-func (s *search[E]) touched(v view) []uint16 {
-	const seen = 2 * sumUnits // no sum has this bit
-	members := s.members[:0]
-	for _, l := range s.lists {
-		for _, offset := range l.offsets {
-			if v.sums[offset]&seen != 0 {
-				continue
-			}
-			v.sums[offset] |= seen
-			if v.allowed == nil || v.allowed.has(uint32(offset)) {
-				members = append(members, offset)
-			}
-		}
-	}
-	for _, offset := range members {
-		v.sums[offset] &^= seen
-	}
-	return members
+	clear(v.sums)
 }
 
 // addUp adds the bounds of the postings at hand to sums.

@@ -9,8 +9,7 @@ import (
 type view struct {
 	sums    []uint32
 	allowed bitset // the documents that may be found; nil for all with a sum above 0
-	// members are all of them, or all of them with a sum, when they are few and so
-	// listed.
+	// members are all of them, when they are few and so listed.
 	listed  bool
 	members []uint16
 }
@@ -72,10 +71,23 @@ func (v view) kth(k int) uint32 {
 			counts[size(highest(sums))]++
 		}
 	}
+	count(&counts, sums)
+	return kthSize(&counts, k)
+}
+
+// kth returns one of sums, roughly, that at least k of them reach, or 1 if there
+// are not so many.
+func kth(sums []uint32, k int) uint32 {
+	var counts [sizes]uint32
+	count(&counts, sums)
+	return kthSize(&counts, k)
+}
+
+// count counts sums by size.
+func count(counts *[sizes]uint32, sums []uint32) {
 	for _, sum := range sums {
 		counts[size(sum)]++
 	}
-	return kthSize(&counts, k)
 }
 
 // highest is the highest of the first eight.

@@ -95,6 +95,7 @@ func graphOf(m *models.Model) graph {
 		perText: m.Output.Form != models.HiddenStates && m.Output.Form != models.TokenLogits,
 		cls:     m.Pooling == models.CLSPooling,
 		width:   width,
+		alone:   m.Quantization == models.DynamicInt8,
 	}
 }
 

@@ -29,6 +29,7 @@ type graph struct {
 	cls     bool // the first token's values are all that is read of an output
 	first   bool // the output has no others: [texts, 1, width]; found by check
 	width   int
+	alone   bool // a run has one text, so its shape is the text's length
 }
 
 // outputShape is that of the output for so many texts of so many tokens.
@@ -98,6 +99,13 @@ func openSession(g graph, runtime Options, d device) (*session, error) {
 	if err := options.AddSessionConfigEntry("optimization.disable_specified_optimizers", slowOptimizers); err != nil {
 		return nil, err
 	}
+	// With a pattern a run takes one block for all that it computes, without it some
+	// hundred, of which other slots' runs get those that it has just written: these
+	// must then go from core to core. The runtime keeps a pattern for each shape it
+	// has seen, so there must not be many.
+	if err := options.SetMemPattern(g.alone); err != nil {
+		return nil, err
+	}
 	s.where.provider = cpuProvider
 	if err := s.load(options); err != nil {
 		return nil, err
@@ -137,9 +145,7 @@ func sessionOptions(runtime Options, level ort.GraphOptimizationLevel) (*ort.Ses
 		func() error { return options.SetInterOpNumThreads(1) },
 		func() error { return options.AddSessionConfigEntry("session.intra_op.allow_spinning", "0") },
 		func() error { return options.SetGraphOptimizationLevel(level) },
-		// A pattern is kept per input shape, and every text length is one; it
-		// changed neither time nor memory.
-		func() error { return options.SetMemPattern(false) },
+		func() error { return options.SetMemPattern(false) }, // but see openSession
 		func() error { return runtime.Arena.apply(options) },
 	}
 	if runtime.exactInt8 {

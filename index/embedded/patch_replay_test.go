@@ -47,11 +47,11 @@ func TestPatchesAreReplayedInPlace(t *testing.T) {
 				continue
 			}
 			of[id] = []string{"b", "c"}[random.IntN(2)]
-			switch payload := fmt.Sprintf(`{"of":%q,"round":%d}`, of[id], round); {
-			case i%10 == 0:
+			switch payload := fmt.Sprintf(`{"of":%q,"round":%d}`, of[id], round); i % 10 {
+			case 0:
 				of[id], written[id] = "", true
 				b.Deletes = append(b.Deletes, id)
-			case i%10 == 1:
+			case 1:
 				written[id] = true
 				entry := foxEntry(id)
 				entry.Document.Payload = []byte(payload)

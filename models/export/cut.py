@@ -1,6 +1,6 @@
 """Cuts a graph's last layer down to the first token and proves that the answer is the same.
 
-    python cut.py GRAPH.onnx OUTPUT.onnx
+    python cut.py GRAPH.onnx OUTPUT.onnx [--fix-shapes]
 
 GRAPH.onnx is a BERT whose answer is read from the first token: hidden states
 [batch, sequence, hidden] to be pooled by the first token's, or [batch, n] made of that by
@@ -21,6 +21,7 @@ from onnx.reference.op_run import OpRun
 
 from bert import CheckpointError
 from first import first_token
+from shapes import fixed_shapes
 
 TOLERANCE = 1e-4  # of any value, rounding left out: hidden states and logits are of the order of 1
 WORDS = 1000  # token ids are below: every vocabulary has as many
@@ -95,10 +96,13 @@ def main() -> int:
     parser = argparse.ArgumentParser(description="Cut a graph's last layer down to the first token.")
     parser.add_argument("graph", type=Path)
     parser.add_argument("output", type=Path)
+    parser.add_argument("--fix-shapes", action="store_true", help="also write known shapes into the graph, where ONNX Runtime does not by itself")
     arguments = parser.parse_args()
     try:
         model = onnx.load(arguments.graph)
         cut = first_token(model)
+        if arguments.fix_shapes:
+            cut = fixed_shapes(cut)
         difference = compare(model, cut)
         if not difference <= TOLERANCE:  # NaN fails too
             raise CheckpointError(f"the answer is another, by up to {difference:.1e}: is it not read from the first token alone?")

@@ -14,7 +14,8 @@
 // Documents are kept in windows of 65,536 consecutive ordinals: an offset into
 // one takes two bytes, and its sums stay in the processor's cache. Within a
 // window the lists lie one after another; those of documents added of late grow
-// apart, until the window is full.
+// apart, until the window is full. Windows are searched one by one, or several
+// together when they have few postings of the query's terms.
 //
 // Removing a document hides it. Its postings are dropped when a quarter of its
 // window is dead. No statistics are kept, so none can be off.

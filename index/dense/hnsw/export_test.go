@@ -58,3 +58,6 @@ func PreferWalks(g *Graph) { g.PaysFrom(0) }
 
 // PreferWalksTo makes a step as cheap as comparing so many codes.
 func PreferWalksTo(g *Graph, codes int) { g.stepPrice = codes }
+
+// SplitScans makes scans use all cores, however little they read.
+func SplitScans(g *Graph) { g.serialBytes = 1 }

@@ -39,6 +39,7 @@ type Graph struct {
 	twins         atomic.Bool // whether there ever was one
 	searchers     sync.Pool
 	stepPrice     int // see pace
+	serialBytes   int // see the constant
 }
 
 // New returns an empty graph of vectors with dim components. Options that are
@@ -50,7 +51,7 @@ func New(dim int, opts Options) (*Graph, error) {
 	if dim < 1 {
 		return nil, braid.Errorf(braid.InvalidArgument, "a graph of vectors with %d components, want 1 or more", dim)
 	}
-	g := &Graph{geometry: newGeometry(dim, opts.withDefaults()), stepPrice: stepPrice}
+	g := &Graph{geometry: newGeometry(dim, opts.withDefaults()), stepPrice: stepPrice, serialBytes: serialBytes}
 	g.layout.Store(&layout{geometry: &g.geometry})
 	g.hidden.Store(1 << 32)
 	g.searchers.New = func() any { return &searcher{graph: g} }

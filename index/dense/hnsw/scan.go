@@ -4,7 +4,9 @@ import (
 	"context"
 	"math"
 	"math/bits"
+	"runtime"
 	"slices"
+	"sync"
 	"sync/atomic"
 
 	"github.com/braid-search/braid/index/dense/quant"
@@ -18,7 +20,10 @@ const (
 	codedFrom = 300
 	codedPerK = 5
 	// chunk is how many vectors a scan compares between two looks at its context.
-	chunk = 4096
+	chunk = 1024
+	// serialBytes is how many bytes of codes one goroutine reads before a second one
+	// pays for its start.
+	serialBytes = 8 << 20
 )
 
 // restrict makes the live nodes in allowed those that may be returned, and counts
@@ -99,25 +104,13 @@ func (s *searcher) list() {
 // the k best.
 func (s *searcher) scanCodes(ctx context.Context, query []float32, coded quant.Query, c *topk.Collector, k int) error {
 	all, margin := s.batch, coded.MarginOfCodes(unitNorm)
-	s.bounds = slices.Grow(s.bounds[:0], len(all))[:len(all)]
-	s.products = slices.Grow(s.products[:0], chunk)[:chunk]
-	s.likely.Reset(k)
-	for at := 0; at < len(all); at += chunk {
-		if err := stopped(ctx); err != nil {
-			return err
-		}
-		nodes := all[at:min(at+chunk, len(all))]
-		simd.DotInt8Rows(coded.Codes, s.layout.codes, s.shift, nodes, s.products)
-		for i, n := range nodes {
-			seg, row := s.at(n)
-			bound := margin.Bound(s.products[i], seg.scales[row], seg.missed[row])
-			s.bounds[at+i] = bound
-			s.likely.Offer(bound, uint32(at+i))
-		}
+	likely := s.bound(ctx, coded.Codes, margin, k)
+	if err := stopped(ctx); err != nil {
+		return err
 	}
 	s.stats.Scored += len(all)
 	// The likely ones first: what their scores leave out is the most.
-	s.chosen = s.likely.Rows(s.chosen[:0])
+	s.chosen = likely.Rows(s.chosen[:0])
 	slices.Sort(s.chosen)
 	for i, at := range s.chosen {
 		s.bounds[at] = float32(math.Inf(-1))
@@ -137,6 +130,51 @@ func (s *searcher) scanCodes(ctx context.Context, query []float32, coded quant.Q
 	s.offerBatch(query, c)
 	s.chosen, s.batch = s.batch, all
 	return nil
+}
+
+// scanPart is what one goroutine of a scan works in.
+type scanPart struct {
+	products []int32
+	likely   quant.Best
+}
+
+// bound bounds the scores of the batch by their codes, from as many goroutines as
+// that is worth, and returns the places of the k highest bounds. Unless ctx ends,
+// bounds has them all.
+func (s *searcher) bound(ctx context.Context, codes []int8, margin quant.Margin, k int) *quant.Best {
+	s.bounds = slices.Grow(s.bounds[:0], len(s.batch))[:len(s.batch)]
+	n := max(1, min(runtime.GOMAXPROCS(0), len(s.batch)*s.dim/s.graph.serialBytes))
+	s.parts = slices.Grow(s.parts[:0], n)[:n]
+	var next atomic.Int64
+	work := func(p *scanPart) {
+		p.products = slices.Grow(p.products[:0], chunk)[:chunk]
+		p.likely.Reset(k)
+		for ctx.Err() == nil {
+			at := int(next.Add(chunk)) - chunk
+			if at >= len(s.batch) {
+				return
+			}
+			nodes := s.batch[at:min(at+chunk, len(s.batch))]
+			simd.DotInt8Rows(codes, s.layout.codes, s.shift, nodes, p.products)
+			for i, node := range nodes {
+				seg, row := s.at(node)
+				bound := margin.Bound(p.products[i], seg.scales[row], seg.missed[row])
+				s.bounds[at+i] = bound
+				p.likely.Offer(bound, uint32(at+i))
+			}
+		}
+	}
+	var others sync.WaitGroup
+	for i := range s.parts[1:] {
+		others.Go(func() { work(&s.parts[1+i]) })
+	}
+	work(&s.parts[0])
+	others.Wait()
+	likely := &s.parts[0].likely
+	for i := range s.parts[1:] {
+		likely.Merge(&s.parts[1+i].likely)
+	}
+	return likely
 }
 
 // sharpen keeps those of the batch that sharper bounds leave at or above floor.

@@ -4,7 +4,6 @@ import (
 	"slices"
 	"sync/atomic"
 
-	"github.com/braid-search/braid/index/dense/quant"
 	"github.com/braid-search/braid/index/dense/ranking"
 	"github.com/braid-search/braid/index/dense/simd"
 )
@@ -26,7 +25,7 @@ type searcher struct {
 
 	bounds []float32  // of the scores of the nodes that a scan compares
 	sharp  []float32  // of those whose codes are compared once more
-	likely quant.Best // of them, by their places
+	parts  []scanPart // of a scan, one a goroutine
 	chosen []uint32   // nodes to compare exactly
 
 	candidates ranking.Best  // nodes whose neighbours were not looked at yet

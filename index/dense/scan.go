@@ -3,10 +3,7 @@ package dense
 import (
 	"context"
 	"math/bits"
-	"runtime"
 	"slices"
-	"sync"
-	"sync/atomic"
 
 	"github.com/braid-search/braid"
 	"github.com/braid-search/braid/index/dense/quant"
@@ -19,9 +16,6 @@ const (
 	// for, takes as long whether codes are compared first or not.
 	codedFrom = 500
 	codedPerK = 5
-	// serialBytes is how much one goroutine reads before a second one pays for
-	// its start.
-	serialBytes = 8 << 20
 )
 
 // Search returns the best matches of query, which has as many components as
@@ -89,28 +83,17 @@ type part struct {
 // split calls do for each block, from as many goroutines as reading size bytes
 // is worth, and returns what they worked in.
 func (s *scan) split(ctx context.Context, size int, start func(*part), do func(p *part, block int)) []*part {
-	parts := make([]*part, max(1, min(runtime.GOMAXPROCS(0), size/serialBytes)))
-	var next atomic.Int64
-	work := func(i int) {
-		p := new(part)
-		start(p)
-		parts[i] = p
-		for ctx.Err() == nil {
-			block := int(next.Add(1)) - 1
-			if block >= len(s.blocks) {
-				return
-			}
-			if p.list(s, block); len(p.rows) > 0 {
-				do(p, block)
-			}
+	parts := make([]*part, quant.Goroutines(size, quant.SerialBytes))
+	for i := range parts {
+		parts[i] = new(part)
+		start(parts[i])
+	}
+	quant.Split(ctx, len(parts), len(s.blocks), func(worker, block int) {
+		p := parts[worker]
+		if p.list(s, block); len(p.rows) > 0 {
+			do(p, block)
 		}
-	}
-	var others sync.WaitGroup
-	for i := 1; i < len(parts); i++ {
-		others.Go(func() { work(i) })
-	}
-	work(0)
-	others.Wait()
+	})
 	return parts
 }
 

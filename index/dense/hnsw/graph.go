@@ -5,6 +5,7 @@ import (
 	"sync/atomic"
 
 	"github.com/braid-search/braid"
+	"github.com/braid-search/braid/index/dense/quant"
 	"github.com/braid-search/braid/index/dense/simd"
 )
 
@@ -39,7 +40,7 @@ type Graph struct {
 	twins         atomic.Bool // whether there ever was one
 	searchers     sync.Pool
 	stepPrice     int // see pace
-	serialBytes   int // see the constant
+	serialBytes   int // see quant.SerialBytes
 }
 
 // New returns an empty graph of vectors with dim components. Options that are
@@ -51,7 +52,7 @@ func New(dim int, opts Options) (*Graph, error) {
 	if dim < 1 {
 		return nil, braid.Errorf(braid.InvalidArgument, "a graph of vectors with %d components, want 1 or more", dim)
 	}
-	g := &Graph{geometry: newGeometry(dim, opts.withDefaults()), stepPrice: stepPrice, serialBytes: serialBytes}
+	g := &Graph{geometry: newGeometry(dim, opts.withDefaults()), stepPrice: stepPrice, serialBytes: quant.SerialBytes}
 	g.layout.Store(&layout{geometry: &g.geometry})
 	g.hidden.Store(1 << 32)
 	g.searchers.New = func() any { return &searcher{graph: g} }

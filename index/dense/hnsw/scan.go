@@ -4,9 +4,7 @@ import (
 	"context"
 	"math"
 	"math/bits"
-	"runtime"
 	"slices"
-	"sync"
 	"sync/atomic"
 
 	"github.com/braid-search/braid/index/dense/quant"
@@ -21,9 +19,6 @@ const (
 	codedPerK = 5
 	// chunk is how many vectors a scan compares between two looks at its context.
 	chunk = 1024
-	// serialBytes is how many bytes of codes one goroutine reads before a second one
-	// pays for its start.
-	serialBytes = 8 << 20
 )
 
 // restrict makes the live nodes in allowed those that may be returned, and counts
@@ -143,33 +138,23 @@ type scanPart struct {
 // bounds has them all.
 func (s *searcher) bound(ctx context.Context, codes []int8, margin quant.Margin, k int) *quant.Best {
 	s.bounds = slices.Grow(s.bounds[:0], len(s.batch))[:len(s.batch)]
-	n := max(1, min(runtime.GOMAXPROCS(0), len(s.batch)*s.dim/s.graph.serialBytes))
+	n := quant.Goroutines(len(s.batch)*s.dim, s.graph.serialBytes)
 	s.parts = slices.Grow(s.parts[:0], n)[:n]
-	var next atomic.Int64
-	work := func(p *scanPart) {
-		p.products = slices.Grow(p.products[:0], chunk)[:chunk]
-		p.likely.Reset(k)
-		for ctx.Err() == nil {
-			at := int(next.Add(chunk)) - chunk
-			if at >= len(s.batch) {
-				return
-			}
-			nodes := s.batch[at:min(at+chunk, len(s.batch))]
-			simd.DotInt8Rows(codes, s.layout.codes, s.shift, nodes, p.products)
-			for i, node := range nodes {
-				seg, row := s.at(node)
-				bound := margin.Bound(p.products[i], seg.scales[row], seg.missed[row])
-				s.bounds[at+i] = bound
-				p.likely.Offer(bound, uint32(at+i))
-			}
+	for i := range s.parts {
+		s.parts[i].products = slices.Grow(s.parts[i].products[:0], chunk)[:chunk]
+		s.parts[i].likely.Reset(k)
+	}
+	quant.Split(ctx, n, (len(s.batch)+chunk-1)/chunk, func(worker, part int) {
+		p, at := &s.parts[worker], part*chunk
+		nodes := s.batch[at:min(at+chunk, len(s.batch))]
+		simd.DotInt8Rows(codes, s.layout.codes, s.shift, nodes, p.products)
+		for i, node := range nodes {
+			seg, row := s.at(node)
+			bound := margin.Bound(p.products[i], seg.scales[row], seg.missed[row])
+			s.bounds[at+i] = bound
+			p.likely.Offer(bound, uint32(at+i))
 		}
-	}
-	var others sync.WaitGroup
-	for i := range s.parts[1:] {
-		others.Go(func() { work(&s.parts[1+i]) })
-	}
-	work(&s.parts[0])
-	others.Wait()
+	})
 	likely := &s.parts[0].likely
 	for i := range s.parts[1:] {
 		likely.Merge(&s.parts[1+i].likely)

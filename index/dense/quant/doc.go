@@ -1,6 +1,6 @@
 // Package quant bounds inner products of float32 vectors by those of int8 codes,
 // which are a quarter as long, so that a scan need compare exactly only the rows
-// that can be among the best.
+// that can be among the best. It also shares scans out among goroutines.
 //
 // A vector x has codes and a scale; x̂ is their product, and |x−x̂| is what the
 // codes miss. With q̂ of the query,

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"hash/fnv"
-	"math"
 	"math/rand/v2"
 	"slices"
 	"strings"
@@ -16,6 +15,7 @@ import (
 	"github.com/braid-search/braid/index/embedded"
 	"github.com/braid-search/braid/inference"
 	"github.com/braid-search/braid/internal/eval"
+	"github.com/braid-search/braid/internal/testvec"
 	"github.com/braid-search/braid/search"
 )
 
@@ -33,16 +33,7 @@ func (n noise) Embed(_ context.Context, req inference.Request) ([]inference.Embe
 	for i, text := range req.Texts {
 		n.asked.Add(1)
 		random := rand.New(rand.NewPCG(hash(text), uint64(req.Role)))
-		v := make([]float32, dimensions)
-		var square float64
-		for j := range v {
-			v[j] = float32(random.NormFloat64())
-			square += float64(v[j]) * float64(v[j])
-		}
-		for j := range v {
-			v[j] /= float32(math.Sqrt(square))
-		}
-		out[i].Vector = v
+		out[i].Vector = testvec.Unit(random, dimensions)
 	}
 	return out, inference.Timing{}, nil
 }

@@ -9,7 +9,6 @@ beside this file.
 """
 
 import argparse
-import os
 import sys
 from pathlib import Path
 
@@ -21,6 +20,7 @@ from onnx.reference.op_run import OpRun
 
 from bert import CheckpointError
 from first import first_token
+from saved import save
 from shapes import fixed_shapes
 
 TOLERANCE = 1e-4  # of any value, rounding left out: hidden states and logits are of the order of 1
@@ -109,9 +109,7 @@ def main() -> int:
     except (CheckpointError, OSError, onnx.checker.ValidationError, onnx.shape_inference.InferenceError) as problem:
         print(f"cut: {arguments.graph}: {problem}", file=sys.stderr)
         return 1
-    half = arguments.output.with_name(arguments.output.name + ".part")
-    half.write_bytes(cut.SerializeToString(deterministic=True))
-    os.replace(half, arguments.output)
+    save(cut, arguments.output)
     print(f"cut {arguments.graph.name}: {len(LENGTHS)} texts, alone and padded; largest difference {difference:.1e}, allowed {TOLERANCE:.0e}")
     return 0
 

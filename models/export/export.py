@@ -10,7 +10,6 @@ See README.md beside this file.
 
 import argparse
 import json
-import os
 import sys
 from pathlib import Path
 
@@ -21,6 +20,7 @@ from onnx.reference import ReferenceEvaluator
 from bert import CheckpointError, Config, Weights
 from graph import splade
 from reference import Reference
+from saved import save
 
 FLOAT_TOLERANCE = 1e-4  # of any weight
 INT8_TOLERANCE = 0.2  # of any weight: rounding is seen to move one by 0.12
@@ -90,9 +90,7 @@ def export(checkpoint: Path, output: Path, int8: bool) -> None:
     if int8:
         model = splade(config, weights, int8=True)
         verdicts.append(check("int8", model, want[:-1], texts[:-1], INT8_TOLERANCE, INT8_COSINE))
-    half = output.with_name(output.name + ".part")
-    half.write_bytes(model.SerializeToString(deterministic=True))
-    os.replace(half, output)
+    save(model, output)
     print(f"exported {output.name}: {len(texts)} texts, alone and padded; " + "; ".join(verdicts))
 
 
